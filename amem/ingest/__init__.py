@@ -1,0 +1,1 @@
+"""Ingest: notes are built, linked and evolved."""

@@ -1,0 +1,1 @@
+"""Doors to amem: the command line."""

@@ -1,0 +1,1 @@
+"""The language model boundary: one protocol, one live client, one recorded double."""

@@ -1,0 +1,292 @@
+"""The values amem works with: frozen, validated, without any IO."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+
+Trust = Literal["user", "assistant", "tool", "untrusted"]
+Status = Literal["pending", "ready", "archived"]
+PendingReason = Literal["raw", "queued", "failed"]
+Stage = Literal["build", "link", "evolve", "link_evolve", "embed", "index"]
+
+DEFAULT_BOX = "default"
+
+
+def as_utc(moment: datetime) -> datetime:
+    """Return `moment` in UTC; a naive datetime is taken as UTC, never as the machine's local time."""
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC)
+
+
+def _finite(value: Any, path: str = "metadata") -> Any:
+    """Refuse what JSON cannot hold, naming the place, instead of changing it silently."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            msg = f"{path} is {value}, which JSON cannot hold"
+            raise ValueError(msg)
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_finite(item, f"{path}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                msg = f"{path} has the key {key!r}; keys must be text"
+                raise ValueError(msg)  # noqa: TRY004 - pydantic reports ValueError, not TypeError
+        return {key: _finite(item, f"{path}.{key}") for key, item in value.items()}
+    msg = f"{path} is a {type(value).__name__}; metadata takes text, numbers, booleans, null, lists and dicts"
+    raise ValueError(msg)
+
+
+Moment = Annotated[datetime, AfterValidator(as_utc)]
+Metadata = Annotated[dict[str, JsonValue], BeforeValidator(_finite)]
+
+
+class Frozen(BaseModel):
+    """A value type: immutable, and unknown keys are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MadeBy(Frozen):
+    """Which call made something, and every note it was shown."""
+
+    model: str
+    prompt: str
+    """`name@version+hash`."""
+    shown: tuple[str, ...] = ()
+    """Ids of all notes whose text was in the request."""
+
+
+class Note(Frozen):
+    """One memory: its immutable content, and what an LLM or the user made of it."""
+
+    id: str
+    box: str = DEFAULT_BOX
+    agent_id: str | None = None
+    session_id: str | None = None
+    position: int | None = None
+    """Order within the session, from 0."""
+    content: str
+    """Byte for byte as given; never changed."""
+    speaker: str | None = None
+    sources: tuple[str, ...] = ()
+    """Message ids, URIs, or ids of the notes this one was distilled from."""
+    trust: Trust = "user"
+    occurred_at: Moment
+    """When it happened."""
+    created_at: Moment
+    """When it was learned."""
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    context: str = ""
+    pinned: tuple[str, ...] = ()
+    """Names of fields the caller set; no LLM may change them."""
+    status: Status = "pending"
+    pending_reason: PendingReason | None = None
+    error: str | None = None
+    """Why the note is pending, where a call failed."""
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    superseded_by: str | None = None
+    made_by: MadeBy | None = None
+    metadata: Metadata = {}
+    version: int = 1
+
+
+class Link(Frozen):
+    """A connection between two notes, stored once and seen from both ends."""
+
+    id: int | None = None
+    box: str
+    source: str
+    target: str
+    relation: str
+    """The LLM's own words; there is no fixed vocabulary."""
+    reason: str
+    strength: float = Field(ge=0, le=1)
+    made_by: MadeBy | None = None
+    created_at: Moment
+
+    def other(self, note_id: str) -> str:
+        """Return the id at the other end."""
+        return self.target if note_id == self.source else self.source
+
+
+class Cause(Frozen):
+    """Why something changed."""
+
+    kind: Literal["build", "link", "evolve", "user", "undo", "supersede", "forget"]
+    notes: tuple[str, ...] = ()
+    """The notes that brought the change about."""
+    undoes: int | None = None
+    """The revision taken back, where `kind` is "undo"."""
+
+
+class Revision(Frozen):
+    """One change of one field of one note, with what stood before and after."""
+
+    id: int | None = None
+    box: str
+    note_id: str
+    field: str
+    """A field of Note, or "link" (`before`/`after` are the link's values or null)."""
+    before: JsonValue
+    after: JsonValue
+    cause: Cause
+    made_by: MadeBy | None = None
+    created_at: Moment
+    undone: bool = False
+
+
+class Usage(Frozen):
+    """What calls to a model cost; failed calls are counted."""
+
+    calls: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    cost: float = 0.0
+    """US dollars, over the calls whose price is known."""
+    unpriced: int = 0
+    """Calls whose price is unknown."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Sum two usages."""
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
+
+
+class Skipped(Frozen):
+    """Something that was proposed or due, and was not done."""
+
+    stage: Stage
+    what: str
+    why: str
+
+
+class AddResult(Frozen):
+    """What became of one text: built, linked, evolved, skipped and why, or pending and why."""
+
+    note: Note
+    is_new: bool = True
+    """False where the source had been seen before and the stored note is returned."""
+    built: bool = False
+    links: tuple[Link, ...] = ()
+    evolved: tuple[Revision, ...] = ()
+    """Changes to other notes that this note brought about."""
+    skipped: tuple[Skipped, ...] = ()
+    usage: Usage = Usage()
+    """Of the whole window this note was processed in."""
+
+    @property
+    def id(self) -> str:
+        """The note's id."""
+        return self.note.id
+
+    @property
+    def status(self) -> Status:
+        """`ready`, or `pending` with `note.pending_reason` and `note.error`."""
+        return self.note.status
+
+
+class PathStep(Frozen):
+    """One step from a direct hit to a note found through a link."""
+
+    source: str
+    target: str
+    relation: str
+    reason: str
+
+
+class Explanation(Frozen):
+    """Why a note stands where it stands, or why it does not."""
+
+    note_id: str
+    rank: int | None
+    """From 1; None where the note was not returned."""
+    score: float | None
+    parts: dict[str, float] = {}
+    """Each named feature's contribution to the score."""
+    ranks: dict[str, int] = {}
+    """Rank within each arm, from 1, where the arm had it as a candidate."""
+    path: tuple[PathStep, ...] = ()
+    dropped_by: str | None = None
+    """The filter, limit or budget that dropped it."""
+
+
+class Hit(Frozen):
+    """A note found, its score (higher is better), and how it was found."""
+
+    note: Note
+    score: float
+    via: str = "direct"
+    """`direct`, or `link`."""
+    path: tuple[PathStep, ...] = ()
+    explanation: Explanation | None = None
+
+
+class Citation(Frozen):
+    """The note behind `[number]` in a packed context."""
+
+    number: int
+    note_id: str
+    score: float
+    via: str = "direct"
+
+
+class LeftOut(Frozen):
+    """A note that was found but not packed."""
+
+    note_id: str
+    why: str
+
+
+class Context(Frozen):
+    """Notes packed for a prompt: `text` cites `[1]…[n]`, `tokens` counts exactly that text."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    tokens: int
+    budget: int
+    tokenizer: str
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class Page(Frozen):
+    """Some notes in order of creation, and where the next page starts."""
+
+    notes: tuple[Note, ...]
+    next: str | None = None
+    """Pass as `after=`; None on the last page."""
+
+
+class Stats(Frozen):
+    """Counts of one box, and how its search works now."""
+
+    box: str
+    notes: int
+    ready: int
+    pending: dict[str, int]
+    """By reason."""
+    archived: int
+    links: int
+    revisions: int
+    unindexed: int
+    """Notes committed but not yet in Chroma; they are found all the same."""
+    index: str
+    """`chroma`, or `exact: <why>`."""
+    usage: dict[str, Usage]
+    """By stage, over the ledger's whole life."""
+
+
+def canonical_json(value: Any) -> str:
+    """Serialise to one stable text: sorted keys, no spaces, Unicode as is."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,1 @@
+"""Recall: arms, fusion, expansion, packing."""

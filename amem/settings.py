@@ -1,0 +1,115 @@
+"""Settings: arguments > AMEM_* environment > amem.toml (command line only) > defaults."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, TomlConfigSettingsSource
+
+from amem.errors import SettingsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic_settings import PydanticBaseSettingsSource
+
+Strategy = Literal["paper", "fused", "raw"]
+
+
+class Settings(BaseSettings):
+    """All that can be set; every field may also be given as the environment variable AMEM_<NAME>."""
+
+    model_config = SettingsConfigDict(env_prefix="AMEM_", frozen=True, extra="forbid")
+
+    llm: str | None = None
+    """A litellm model name; None stores notes without asking any model (strategy `raw`)."""
+    api_base: str | None = None
+    """Address of an OpenAI-compatible server, for local models."""
+    api_key: str | None = Field(default=None, repr=False)
+    """Only where the provider's own environment variable is not used."""
+    strategy: Strategy = "fused"
+    window: int = Field(default=8, ge=1, le=64)
+    """Turns built by one call in `fused`."""
+    neighbours: int = Field(default=5, ge=1, le=50)
+    """Neighbours looked up for each new note (k of the paper)."""
+    max_neighbours: int = Field(default=12, ge=1, le=100)
+    """Neighbours shown to one call, over all notes of its window."""
+    similarity_floor: float = Field(default=0.3, ge=-1, le=1)
+    """A neighbour below this cosine is not shown (not in `paper`)."""
+    max_keywords: int = Field(default=12, ge=1)
+    max_tags: int = Field(default=12, ge=1)
+    max_links: int = Field(default=8, ge=1)
+    """Links one new note may receive from one call."""
+
+    temperature: float = Field(default=0.0, ge=0)
+    max_tokens: int = Field(default=1024, ge=16)
+    """Cap of one reply for a window of one; grows with the window."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Seconds one attempt may take."""
+    deadline: float = Field(default=180.0, gt=0)
+    """Seconds one call may take with all its retries."""
+    retries: int = Field(default=3, ge=0)
+    """Attempts after the first, on transport errors only."""
+    concurrency: int = Field(default=4, ge=1)
+    """Calls in flight at once."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    budget_calls: int | None = Field(default=None, ge=0)
+    budget_tokens: int | None = Field(default=None, ge=0)
+    budget_usd: float | None = Field(default=None, ge=0)
+
+    embedding: str = "minilm"
+    """`minilm` (shipped, offline), `hash` (tests), `folder:<path>`, or `litellm:<model>`."""
+    embedding_api_base: str | None = None
+    tokenizer: str = "wordpiece"
+    """What token budgets are counted with: `wordpiece` (shipped), or `file:<tokenizer.json>`."""
+
+    prompts_version: str | None = None
+    prompts_overrides: str | None = None
+    """A folder whose templates shadow the shipped ones, one by one."""
+
+    database_url: str | None = None
+    """SQLAlchemy URL of the ledger; default: `ledger.db` in the memory's directory."""
+    chroma: bool = True
+    """False searches exactly over the ledger's vectors and never opens Chroma."""
+    chroma_url: str | None = None
+    """A Chroma server, instead of the embedded one."""
+    max_collections: int = Field(default=64, ge=0, le=150)
+    """Boxes that get a Chroma collection, first come; the others are searched exactly."""
+    index_batch: int = Field(default=256, ge=1, le=5000)
+    """Notes that wait in the outbox before they go to Chroma together."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings' signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - likewise
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments, then the environment, then a TOML file where `load` named one."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @classmethod
+    def load(cls, *, toml: Path | None = None, **values: Any) -> Settings:
+        """Build the settings; `toml` is a file to read beneath the environment.
+
+        Raises:
+            SettingsError: an unknown key or a bad value, with its name and what was expected.
+        """
+        source = cls if toml is None else _reading(toml)
+        try:
+            return source(**{k: v for k, v in values.items() if v is not None})
+        except ValidationError as error:
+            lines = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+            known = ", ".join(sorted(cls.model_fields))
+            msg = f"settings refused: {'; '.join(lines)}. Known settings: {known}."
+            raise SettingsError(msg) from error
+
+
+def _reading(toml: Path) -> type[Settings]:
+    class FromFile(Settings):
+        model_config = SettingsConfigDict(toml_file=toml)
+
+    return FromFile

@@ -1,0 +1,1 @@
+"""The store: one ledger, and disposable indexes over it."""

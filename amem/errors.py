@@ -1,29 +1,29 @@
 """Every error amem raises on purpose; each says what happened, what was kept, and what to do.
 
-    AmemError
-    ├── SettingsError                 a setting is unknown, of the wrong type, or contradicts another
-    ├── InputError                    (also a ValueError) the caller's text, filter, k, budget or metadata is refused
-    ├── PromptError
-    │   ├── PromptNotFound            no such prompt or version
-    │   ├── PromptVariables           given variables and declared variables differ
-    │   └── PromptFormat              the template file itself is malformed
-    ├── LLMError                      a call to a language model failed; notes stay `pending`
-    │   ├── ModelUnavailable          outage, 429, 5xx, timeout, reset, after all retries
-    │   ├── ModelRejected             the provider refused the request (401, 403, 404, 400); retrying is useless
-    │   ├── ModelRefused              the model declined to answer (refusal, content filter)
-    │   ├── BadReply                  the reply could not be used, also after one re-ask
-    │   │   ├── EmptyReply            None, "", or nothing but reasoning
-    │   │   └── TruncatedReply        finish_reason was "length"
-    │   └── BudgetSpent               the next call would overspend the Budget
-    ├── EmbeddingError                the embedding model failed or is not installed
-    └── StoreError
-        ├── NoteNotFound              no such note in this box
-        ├── RevisionNotFound          no such revision in this box
-        ├── UndoConflict              later revisions stand on the one to undo
-        ├── EmbeddingMismatch         the ledger was made with another embedding model or text form
-        ├── LedgerUnavailable         the database cannot be opened, read or written
-        ├── LedgerTooNew              the database was written by a newer amem
-        └── IndexUnavailable          Chroma is locked, damaged or unreachable; search goes on without it
+AmemError
+├── SettingsError                 a setting is unknown, of the wrong type, or contradicts another
+├── InputError                    (also a ValueError) the caller's text, filter, k, budget or metadata is refused
+├── PromptError
+│   ├── PromptNotFound            no such prompt or version
+│   ├── PromptVariables           given variables and declared variables differ
+│   └── PromptFormat              the template file itself is malformed
+├── LLMError                      a call to a language model failed; notes stay `pending`
+│   ├── ModelUnavailable          outage, 429, 5xx, timeout, reset, after all retries
+│   ├── ModelRejected             the provider refused the request (401, 403, 404, 400); retrying is useless
+│   ├── ModelRefused              the model declined to answer (refusal, content filter)
+│   ├── BadReply                  the reply could not be used, also after one re-ask
+│   │   ├── EmptyReply            None, "", or nothing but reasoning
+│   │   └── TruncatedReply        finish_reason was "length"
+│   └── BudgetSpent               the next call would overspend the Budget
+├── EmbeddingError                the embedding model failed or is not installed
+└── StoreError
+    ├── NoteNotFound              no such note in this box
+    ├── RevisionNotFound          no such revision in this box
+    ├── UndoConflict              later revisions stand on the one to undo
+    ├── EmbeddingMismatch         the ledger was made with another embedding model or text form
+    ├── LedgerUnavailable         the database cannot be opened, read or written
+    ├── LedgerTooNew              the database was written by a newer amem
+    └── IndexUnavailable          Chroma is locked, damaged or unreachable; search goes on without it
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class PromptVariables(PromptError):
         self.unused = tuple(unused)
         parts = [f"missing {', '.join(missing)}"] if missing else []
         parts += [f"not declared {', '.join(unused)}"] if unused else []
-        super().__init__(
-            f"prompt {prompt!r}: {'; '.join(parts)}. Make its `variables` and the template agree."
-        )
+        super().__init__(f"prompt {prompt!r}: {'; '.join(parts)}. Make its `variables` and the template agree.")
 
 
 class PromptFormat(PromptError):

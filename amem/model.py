@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -17,36 +18,65 @@ Stage = Literal["build", "link", "evolve", "link_evolve", "embed", "index"]
 DEFAULT_BOX = "default"
 
 
+_LONE = re.compile(r"[\ud800-\udfff]")
+_MAX_DEPTH = 100
+_MAX_BITS = 10_000
+"""Of a whole number: Python refuses to write much longer ones as text."""
+
+
 def as_utc(moment: datetime) -> datetime:
     """Return `moment` in UTC; a naive datetime is taken as UTC, never as the machine's local time."""
     if moment.tzinfo is None:
         return moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{moment} is outside the years 1 to 9999 in UTC") from error
 
 
-def _finite(value: Any, path: str = "metadata") -> Any:
+def _encodable(text: str) -> str:
+    """Refuse what no database and no file can hold."""
+    problem = _unstorable(text)
+    if problem is not None:
+        raise ValueError(f"the text {problem}")
+    return text
+
+
+def _storable(value: Any, path: str = "metadata", depth: int = 0) -> Any:
     """Refuse what JSON cannot hold, naming the place, instead of changing it silently."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            msg = f"{path} is {value}, which JSON cannot hold"
-            raise ValueError(msg)
-        return value
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"{path[:60]}… is nested more than {_MAX_DEPTH} levels deep")
     if isinstance(value, (list, tuple)):
-        return [_finite(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        return [_storable(item, f"{path}[{i}]", depth + 1) for i, item in enumerate(value)]
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                msg = f"{path} has the key {key!r}; keys must be text"
-                raise ValueError(msg)  # noqa: TRY004 - pydantic reports ValueError, not TypeError
-        return {key: _finite(item, f"{path}.{key}") for key, item in value.items()}
-    msg = f"{path} is a {type(value).__name__}; metadata takes text, numbers, booleans, null, lists and dicts"
-    raise ValueError(msg)
+                raise ValueError(f"{path} has the key {key!r}; keys must be text")  # noqa: TRY004 - as pydantic wants
+            _storable(key, f"a key of {path}", depth)
+        return {key: _storable(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+    problem = _unstorable(value)
+    if problem is not None:
+        raise ValueError(f"{path} {problem}")
+    return value
+
+
+def _unstorable(value: Any) -> str | None:
+    """Say why JSON cannot hold a single value, or return None."""
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return "holds a lone surrogate, which no encoding can store" if _LONE.search(value) else None
+    if isinstance(value, int):
+        return None if value.bit_length() <= _MAX_BITS else "is a number of more than 3,000 digits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"is {value}, which JSON cannot hold"
+    return f"is a {type(value).__name__}; metadata takes text, numbers, booleans, null, lists and dicts"
 
 
 Moment = Annotated[datetime, AfterValidator(as_utc)]
-Metadata = Annotated[dict[str, JsonValue], BeforeValidator(_finite)]
+Words = Annotated[str, AfterValidator(_encodable)]
+"""Text that can be stored."""
+Metadata = Annotated[dict[str, JsonValue], BeforeValidator(_storable)]
 
 
 class Frozen(BaseModel):
@@ -287,6 +317,9 @@ class Stats(Frozen):
     """By stage, over the ledger's whole life."""
 
 
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical_json(value: Any) -> str:
     """Serialise to one stable text: sorted keys, no spaces, Unicode as is."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)

@@ -43,8 +43,8 @@ class Settings(BaseSettings):
     """Links one new note may receive from one call."""
 
     temperature: float = Field(default=0.0, ge=0)
-    max_tokens: int = Field(default=1024, ge=16)
-    """Cap of one reply for a window of one; grows with the window."""
+    max_tokens: int = Field(default=2048, ge=64)
+    """Upper limit of one reply; a small window gets less."""
     timeout: float = Field(default=60.0, gt=0)
     """Seconds one attempt may take."""
     deadline: float = Field(default=180.0, gt=0)

@@ -62,6 +62,8 @@ class Reply(Frozen):
     """US dollars; None where the price is unknown (which is not the same as free)."""
     model: str = ""
     """The model that answered, as the provider names it."""
+    attempts: int = 1
+    """Requests it took, failed ones included."""
 
 
 @runtime_checkable

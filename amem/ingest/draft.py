@@ -1,0 +1,147 @@
+"""A draft: what one window has come to so far, kept in memory until it is committed whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from amem.errors import BudgetSpent
+from amem.ingest.plan import READY, build_change
+from amem.llm.structured import ask
+from amem.model import AddResult
+from amem.store.plan import Call, Plan, apply_change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from pydantic import JsonValue
+
+    from amem.errors import AmemError
+    from amem.llm.protocol import Request
+    from amem.model import Note, Skipped, Stage
+    from amem.replies import Reply
+    from amem.rooms import Rooms
+    from amem.store.plan import Change, Committed, PlannedLink
+
+R = TypeVar("R", bound="Reply")
+BUILT_FIELDS = frozenset({"keywords", "tags", "context"})
+
+
+class Draft:
+    """The state of one window: proposals accepted, errors met, calls made."""
+
+    def __init__(self, rooms: Rooms, notes: Sequence[Note], *, rebuild: bool = True) -> None:
+        self.rooms = rooms
+        self.window = tuple(notes)
+        self.box = notes[0].box
+        self.notes: dict[str, Note] = {note.id: note for note in notes}
+        """Every note involved, as it will be if the draft is committed."""
+        self.vectors: dict[str, np.ndarray] = {}
+        """Rendered text to vector, as far as they were made on the way."""
+        self.changes: list[Change] = []
+        self.links: list[PlannedLink] = []
+        self.skipped: list[Skipped] = []
+        self._meter = rooms.meter.child()
+        self._calls: list[Call] = []
+        self._builds: dict[str, tuple[dict[str, JsonValue], int | None]] = {}
+        self._errors: dict[str, AmemError] = {}
+        self._rebuild = rebuild
+
+    async def ask(
+        self, request: Request, stage: Stage, output: type[R], check: Callable[[R], str | None] | None = None
+    ) -> R:
+        """Ask the model, on this window's account.
+
+        Raises:
+            LLMError: the call failed, or its reply is of no use.
+        """
+        assert self.rooms.llm is not None
+        return await ask(self.rooms.llm, request, output, check=check, meter=self._meter, stage=stage)
+
+    def needs_building(self, note: Note) -> bool:
+        """Whether stage 1 has still to be done: not for a note built earlier, nor where the caller set every field."""
+        return note.made_by is None and not set(note.pinned) >= BUILT_FIELDS
+
+    def record_call(self, stage: Stage, request: Request, shown: Sequence[Note]) -> int:
+        """Note down a call and every note it was shown; return its position."""
+        assert self.rooms.llm is not None
+        model = request.model or self.rooms.llm.model
+        ids = tuple(note.id for note in shown)
+        self._calls.append(Call(stage=stage, model=model, prompt=request.prompt.label, shown=ids))
+        return len(self._calls) - 1
+
+    def built(self, note: Note, fields: dict[str, JsonValue], call: int) -> None:
+        """Accept what stage 1 made of a note."""
+        self._builds[note.id] = (fields, call)
+        self.notes[note.id] = apply_change(note, build_change(note, fields, call))
+
+    def leave(self, note: Note, error: AmemError) -> None:
+        """Leave one note pending, with its error."""
+        self._errors[note.id] = error
+
+    def fail(self, error: AmemError) -> None:
+        """Leave every note pending that has no error of its own; what stage 1 made of them is kept."""
+        for note in self.window:
+            self._errors.setdefault(note.id, error)
+        self.changes.clear()
+        self.links.clear()
+
+    def forget_texts(self) -> None:
+        """Give up everything that would need a new vector."""
+        self._builds.clear()
+
+    @property
+    def error(self) -> AmemError | None:
+        """The first error met, in order of the window."""
+        return next((self._errors[note.id] for note in self.window if note.id in self._errors), None)
+
+    @property
+    def built_notes(self) -> list[Note]:
+        """The notes that stages 2 and 3 go on with."""
+        return [self.notes[note.id] for note in self.window if note.id not in self._errors]
+
+    def plan(self) -> Plan:
+        """Return everything the draft wants to change."""
+        own = [
+            build_change(note, self._own_fields(note), self._builds.get(note.id, ({}, None))[1]) for note in self.window
+        ]
+        return Plan(
+            box=self.box,
+            at=self.rooms.now(),
+            calls=tuple(self._calls),
+            changes=(*(own if self._rebuild else ()), *self.changes),
+            links=tuple(self.links),
+            spent=self._meter.by_stage(),
+            model="" if self.rooms.llm is None else self.rooms.llm.model,
+        )
+
+    def _own_fields(self, note: Note) -> dict[str, JsonValue]:
+        fields = self._builds.get(note.id, ({}, None))[0]
+        error = self._errors.get(note.id)
+        if error is None:
+            return {**fields, **READY}
+        reason = "queued" if isinstance(error, BudgetSpent) else "failed"
+        return {**fields, "status": "pending", "pending_reason": reason, "error": describe(error)}
+
+    def results(self, committed: Committed) -> list[AddResult]:
+        """Return what became of each note of the window."""
+        usage = self._meter.total
+        return [
+            AddResult(
+                note=committed.notes.get(note.id, note),
+                built=note.id in self._builds,
+                links=tuple(link for link in committed.links if note.id in (link.source, link.target)),
+                evolved=tuple(
+                    r for r in committed.revisions
+                    if r.cause.kind == "evolve" and note.id in r.cause.notes and r.note_id != note.id
+                ),
+                skipped=(*self.skipped, *committed.skipped),
+                usage=usage,
+            )
+            for note in self.window
+        ]  # fmt: skip
+
+
+def describe(error: AmemError) -> str:
+    """Return an error as it is kept on a note: its type and its message."""
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,61 @@
+"""Stage 3, evolve (A-Mem, arXiv 2502.12110, equation 7): how a new note changes what its neighbours are known for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.ingest.linker import unknown
+from amem.ingest.shown import known
+from amem.model import Frozen, Skipped
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from amem.ingest.shown import Numbered
+    from amem.llm.protocol import Request
+    from amem.model import Note
+    from amem.prompts import PromptSet
+    from amem.replies import EvolveReply, ProposedChange
+
+PROMPT = "evolve"
+
+
+class Evolution(Frozen):
+    """A change to one older note that a model proposed, mapped back to ids. Empty values change nothing."""
+
+    note_id: str
+    because: tuple[str, ...]
+    context: str
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+def request(note: Note, neighbours: Numbered, prompts: PromptSet, *, max_tokens: int) -> Request:
+    """Ask how the new note changes what its neighbours are known for."""
+    variables: dict[str, JsonValue] = {"note": known(note), "neighbours": list(neighbours.known())}
+    return prompts.render(PROMPT, variables, params={"max_tokens": max_tokens})
+
+
+def parse(reply: EvolveReply, note: Note, neighbours: Numbered) -> tuple[list[Evolution], list[Skipped]]:
+    """Map a reply back to ids; the new note's own further tags are an evolution of itself."""
+    own = Evolution(note_id=note.id, because=(note.id,), context="", keywords=(), tags=tuple(reply.tags))
+    evolutions = [own] if reply.tags else []
+    skipped: list[Skipped] = []
+    for change in reply.changes:
+        target = neighbours.note(change.neighbour)
+        if target is None:
+            skipped.append(unknown("evolve", change.neighbour))
+        else:
+            evolutions.append(evolution(change, target.id, (note.id,)))
+    return evolutions, skipped
+
+
+def evolution(change: ProposedChange, note_id: str, because: tuple[str, ...]) -> Evolution:
+    """Return a proposed change under its note's id."""
+    return Evolution(
+        note_id=note_id,
+        because=because,
+        context=change.context.strip(),
+        keywords=tuple(change.keywords),
+        tags=tuple(change.tags),
+    )

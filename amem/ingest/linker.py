@@ -1,0 +1,56 @@
+"""Stage 2, link (A-Mem, arXiv 2502.12110, equation 6): which neighbours a new note is connected with, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.ingest.shown import known
+from amem.model import Frozen, Skipped
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+    from amem.ingest.shown import Numbered
+    from amem.llm.protocol import Request
+    from amem.model import Note
+    from amem.prompts import PromptSet
+    from amem.replies import LinkReply
+
+PROMPT = "link"
+
+
+class LinkProposal(Frozen):
+    """A connection a model proposed, mapped back to ids."""
+
+    source: str
+    target: str
+    relation: str
+    reason: str
+
+
+def request(note: Note, neighbours: Numbered, prompts: PromptSet, *, max_tokens: int) -> Request:
+    """Ask which of the neighbours the new note is connected with."""
+    variables: dict[str, JsonValue] = {"note": known(note), "neighbours": list(neighbours.known())}
+    return prompts.render(PROMPT, variables, params={"max_tokens": max_tokens})
+
+
+def parse(reply: LinkReply, note: Note, neighbours: Numbered) -> tuple[list[LinkProposal], list[Skipped]]:
+    """Map a reply back to ids; numbers that were never shown are dropped and reported."""
+    proposals: list[LinkProposal] = []
+    skipped: list[Skipped] = []
+    for link in reply.links:
+        target = neighbours.note(link.neighbour)
+        if target is None:
+            skipped.append(unknown("link", link.neighbour))
+            continue
+        proposals.append(
+            LinkProposal(source=note.id, target=target.id, relation=link.relation.strip(), reason=link.reason.strip())
+        )
+    return proposals, skipped
+
+
+def unknown(stage: str, number: int) -> Skipped:
+    """Report a number that the request never showed."""
+    return Skipped.model_validate(
+        {"stage": stage, "what": f"note number {number}", "why": "the request showed no note of that number"}
+    )

@@ -1,0 +1,60 @@
+"""Notes as a prompt shows them: numbered, never by id, with the table that maps the numbers back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.model import Note
+
+
+class Numbered:
+    """Notes under the numbers one request shows them by."""
+
+    def __init__(self, notes: Sequence[Note], first: int = 0) -> None:
+        self.notes = tuple(notes)
+        self._first = first
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids behind the numbers, in order."""
+        return tuple(note.id for note in self.notes)
+
+    def note(self, number: int) -> Note | None:
+        """Return the note behind a number, or None where the model made the number up."""
+        index = number - self._first
+        return self.notes[index] if 0 <= index < len(self.notes) else None
+
+    def turns(self) -> list[JsonValue]:
+        """Return the notes as raw turns: what was said, when and by whom."""
+        return [{"number": self._first + i, **_turn(note)} for i, note in enumerate(self.notes)]
+
+    def known(self) -> list[dict[str, JsonValue]]:
+        """Return the notes with what they are known for."""
+        return [{"number": self._first + i, **known(note)} for i, note in enumerate(self.notes)]
+
+
+def _turn(note: Note) -> dict[str, JsonValue]:
+    return {"date": f"{note.occurred_at:%Y-%m-%d}", "speaker": note.speaker, "text": note.content}
+
+
+def earlier(notes: Sequence[Note]) -> list[JsonValue]:
+    """Return turns that are shown for understanding only, without numbers."""
+    return [dict(_turn(note)) for note in notes]
+
+
+def known(note: Note) -> dict[str, JsonValue]:
+    """Return one note with what it is known for."""
+    about: dict[str, JsonValue] = {
+        "context": note.context,
+        "keywords": list[JsonValue](note.keywords),
+        "tags": list[JsonValue](note.tags),
+    }
+    return {**_turn(note), **about}

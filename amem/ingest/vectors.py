@@ -1,0 +1,55 @@
+"""Applying a plan: embed the texts it leads to, then commit; re-embed where a note moved on meanwhile."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from typing import TYPE_CHECKING
+
+from amem.store.plan import NeedsVectors, apply_change
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy as np
+
+    from amem.model import Note
+    from amem.rooms import Rooms
+    from amem.store.plan import Committed, Plan
+
+
+async def embed(rooms: Rooms, texts: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return each distinct text's vector.
+
+    Raises:
+        EmbeddingError: the embedding model failed.
+    """
+    distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return {}
+    return dict(zip(distinct, await rooms.embedder.embed(distinct), strict=True))
+
+
+async def apply(rooms: Rooms, plan: Plan, vectors: dict[str, np.ndarray] | None = None) -> Committed:
+    """Commit a plan; `vectors` are those made on the way, by rendered text."""
+    have = dict(vectors or {})
+    current = await to_thread(rooms.ledger.get, [change.note_id for change in plan.changes], boxes=[plan.box])
+    have |= await _missing(rooms, _texts_after(rooms, plan, current), have)
+    while True:
+        try:
+            return await to_thread(rooms.ledger.commit, plan, have)
+        except NeedsVectors as moved:
+            have |= await _missing(rooms, moved.texts, have)
+
+
+async def _missing(rooms: Rooms, texts: Iterable[str], have: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return await embed(rooms, (text for text in texts if text not in have))
+
+
+def _texts_after(rooms: Rooms, plan: Plan, current: dict[str, Note]) -> list[str]:
+    """Return the rendered texts that the plan leads to and that differ from today's."""
+    after = dict(current)
+    for change in plan.changes:
+        if change.note_id in after:
+            after[change.note_id] = apply_change(after[change.note_id], change)
+    texts = {note_id: rooms.render(note) for note_id, note in after.items()}
+    return [text for note_id, text in texts.items() if text != rooms.render(current[note_id])]

@@ -1,0 +1,115 @@
+"""Accepting notes and taking them through the pipeline window by window, now or in the background."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import to_thread
+from collections.abc import Callable
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from amem.errors import BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
+from amem.ingest.pipeline import process_window
+from amem.ingest.vectors import embed
+from amem.model import AddResult, Frozen, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+    from amem.errors import AmemError
+    from amem.intake import NewNote
+    from amem.model import Note
+    from amem.rooms import Rooms
+
+log = logging.getLogger("amem.ingest")
+
+HOPELESS = (BudgetSpent, ModelRejected, ModelUnavailable)
+"""Errors after which the next window would fail the same way: the rest stays queued."""
+
+
+EMBED_BATCH = 256
+
+
+class Step(Frozen):
+    """How far a run has come."""
+
+    done: int
+    total: int
+    pending: int
+    """Of those done, how many had to be left pending."""
+    usage: Usage
+
+
+Progress = Callable[[Step], None]
+
+
+class Worker:
+    """Takes notes of one memory through the pipeline."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+        self.last_error: AmemError | None = None
+        """What stopped the last run, where it was stopped."""
+
+    async def accept(self, notes: Sequence[Note], new: Sequence[NewNote]) -> list[tuple[Note, bool]]:
+        """Store raw notes durably, with the vectors of their raw text; each with whether it is new."""
+        vectors: dict[str, np.ndarray] = {}
+        try:
+            vectors = await embed(self._rooms, [self._rooms.render(note) for note in notes])
+        except EmbeddingError as error:
+            log.warning("%d notes are stored without vectors, found by their words: %s", len(notes), error)
+        return await to_thread(self._rooms.ledger.accept, notes, [item.source for item in new], vectors)
+
+    async def process(self, notes: Sequence[Note], *, progress: Progress | None = None) -> list[AddResult]:
+        """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued."""
+        self.last_error = None
+        results: list[AddResult] = []
+        usage = Usage()
+        for window in self._windows(notes):
+            if isinstance(self.last_error, HOPELESS):
+                results += [AddResult(note=note) for note in window]
+                continue
+            done, error = await process_window(self._rooms, window)
+            self.last_error = error
+            if error is not None:
+                log.warning("%d of %d notes stay pending: %s", _pending(done), len(done), error)
+            results += done
+            usage += done[0].usage
+            if progress is not None:
+                progress(Step(done=len(results), total=len(notes), pending=_pending(results), usage=usage))
+        return results
+
+    async def embed_missing(self, box: str | None = None) -> int:
+        """Embed the notes that have no vector; return how many there were."""
+        rooms = self._rooms
+        notes = await to_thread(rooms.ledger.without_vector, box)
+        for start in range(0, len(notes), EMBED_BATCH):
+            some = notes[start : start + EMBED_BATCH]
+            vectors = await embed(rooms, [rooms.render(note) for note in some])
+            await to_thread(rooms.ledger.put_vectors, some, vectors)
+            await to_thread(rooms.index.drain)
+        return len(notes)
+
+    def _windows(self, notes: Sequence[Note]) -> Iterator[list[Note]]:
+        """Split notes into windows of turns that followed each other in one session."""
+        settings = self._rooms.settings
+        size = 1 if settings.strategy == "paper" else settings.window
+        for _, group in groupby(notes, key=lambda note: (note.box, note.session_id)):
+            turns = list(group)
+            yield from (turns[start : start + size] for start in range(0, len(turns), size))
+
+    def in_background(self, notes: Sequence[Note]) -> None:
+        """Process notes after the caller has gone on; `close` waits for it."""
+        task = asyncio.get_running_loop().create_task(self._quietly(notes))
+        self._rooms.background.add(task)
+        task.add_done_callback(self._rooms.background.discard)
+
+    async def _quietly(self, notes: Sequence[Note]) -> None:
+        await self.process(notes)
+
+
+def _pending(results: Sequence[AddResult]) -> int:
+    return sum(result.status == "pending" for result in results)

@@ -1,0 +1,127 @@
+"""What may be added: texts, message dicts of chat APIs, or `NewNote`; each becomes a raw note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from amem.errors import InputError
+from amem.filters import first_problem
+from amem.model import Frozen, Metadata, Moment, Note, Trust, Words
+
+if TYPE_CHECKING:
+    from amem.rooms import Rooms
+
+MAX_CONTENT = 1_000_000
+"""Characters; a longer text is a document to be split by its owner, not a memory."""
+MAX_BOX = 200
+_ROLE_TRUST: dict[str, Trust] = {
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "system": "untrusted",
+}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str) and not value.strip():
+        raise ValueError("the text is empty")
+    return value
+
+
+def _when(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError as error:
+            raise ValueError(f"{value!r} is not an ISO 8601 date or moment") from error
+    return value
+
+
+Text = Annotated[Words, BeforeValidator(_text), Field(max_length=MAX_CONTENT)]
+When = Annotated[Moment, BeforeValidator(_when)]
+
+
+class NewNote(Frozen):
+    """One text to remember, with what is known about it. Fields given as keywords, tags or context are pinned."""
+
+    content: Text
+    speaker: Words | None = None
+    occurred_at: When | None = None
+    """When it happened; now, where not given. A naive moment is taken as UTC."""
+    session_id: Words | None = None
+    agent_id: Words | None = None
+    position: Annotated[int, Field(ge=0)] | None = None
+    source: Words | None = None
+    """The caller's id of the message: the same one is never stored twice in a box."""
+    trust: Trust = "user"
+    keywords: tuple[Words, ...] | None = None
+    tags: tuple[Words, ...] | None = None
+    context: Words | None = None
+    metadata: Metadata = {}
+
+    @classmethod
+    def of(cls, item: str | Mapping[str, Any] | NewNote, **common: Any) -> NewNote:
+        """Read a text, a chat message (`role`, `content`, `name`), or a mapping of this type's fields.
+
+        Args:
+            item: what to remember.
+            common: fields for items that do not have them.
+
+        Raises:
+            InputError: the item cannot be read, with the field that is wrong; nothing was stored.
+        """
+        if isinstance(item, NewNote):
+            return item
+        fields = {"content": item} if isinstance(item, str) else _fields(item)
+        try:
+            return cls.model_validate({**{k: v for k, v in common.items() if v is not None}, **fields})
+        except ValidationError as error:
+            raise InputError(f"the text cannot be remembered: {first_problem(error)}. Nothing was stored.") from error
+
+
+def _fields(item: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(item, Mapping):
+        raise InputError(f"cannot remember a {type(item).__name__}; give text, a message dict or a NewNote")
+    fields = dict(item)
+    role = fields.pop("role", None)
+    name = fields.pop("name", None)
+    if role is not None:
+        fields.setdefault("trust", _ROLE_TRUST.get(str(role), "untrusted"))
+        fields.setdefault("speaker", name or str(role))
+    elif name is not None:
+        fields.setdefault("speaker", name)
+    return fields
+
+
+def raw_note(new: NewNote, box: str, rooms: Rooms) -> Note:
+    """Return the raw note of a text: pending, with what the caller knows pinned."""
+    now = rooms.now()
+    given = {name: getattr(new, name) for name in ("keywords", "tags", "context")}
+    pinned = {name: value for name, value in given.items() if value is not None}
+    plain = {"content", "speaker", "session_id", "agent_id", "position", "trust", "metadata"}
+    return Note(
+        id=rooms.new_id(),
+        box=box,
+        occurred_at=new.occurred_at or now,
+        created_at=now,
+        sources=() if new.source is None else (new.source,),
+        pinned=tuple(pinned),
+        pending_reason="raw" if rooms.raw else "queued",
+        **pinned,
+        **new.model_dump(include=plain),
+    )
+
+
+def box_name(name: str) -> str:
+    """Check a box's name: any printable text, but it is a name and no path to anywhere.
+
+    Raises:
+        InputError: it is empty, too long, or holds control characters.
+    """
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_BOX or not name.isprintable():
+        raise InputError(f"{name!r} is no name for a box: give 1 to {MAX_BOX} printable characters")
+    return name

@@ -1,0 +1,99 @@
+"""The table of verbs, the global options, and `main`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem import __version__
+from amem.interfaces.cli import demo, importing, prompts, reading, upkeep, writing
+from amem.interfaces.cli import parameters as given
+from amem.interfaces.cli.call import DIRECTORY, Call, settings_from
+from amem.interfaces.cli.exits import EPILOG
+from amem.interfaces.cli.terminal import Terminal
+from amem.interfaces.cli.verbs import Verbs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+app = typer.Typer(
+    name="amem",
+    cls=Verbs,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # it prints local variables, and a key may be among them
+    rich_markup_mode=None,  # rich's help page alone takes a quarter of a second
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Writing": {"add": writing.add, "import": importing.import_, "process": writing.process, "undo": writing.undo},
+    "Reading": {
+        "search": reading.search,
+        "recall": reading.recall,
+        "list": reading.list_,
+        "show": reading.show,
+        "links": reading.links,
+        "history": reading.history,
+        "stats": reading.stats,
+    },
+    "Upkeep": {"doctor": upkeep.doctor, "reindex": upkeep.reindex},
+    "Looking around": {"demo": demo.demo},
+}
+for panel, verbs in PANELS.items():
+    for name, verb in verbs.items():
+        app.command(name, rich_help_panel=panel)(verb)
+
+templates = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List the prompts, or render one.")
+templates.command("list")(prompts.list_)
+templates.command("render")(prompts.render)
+app.add_typer(templates, name="prompts", rich_help_panel="Looking around")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"amem {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")]
+
+
+@app.callback()
+def options(
+    ctx: typer.Context,
+    *,
+    directory: given.Directory = None,
+    box: given.Box = "default",
+    llm: given.Model = None,
+    api_base: given.ApiBase = None,
+    strategy: given.Strategy = None,
+    budget_calls: given.BudgetCalls = None,
+    budget_tokens: given.BudgetTokens = None,
+    pairs: given.Pairs = None,
+    config: given.Config = None,
+    quiet: given.Quiet = False,
+    verbose: given.Verbose = False,
+    version: Version = False,  # noqa: ARG001 - its callback does the work
+) -> None:
+    """Agentic memory: notes that a language model annotates, links and lets evolve."""
+    terminal = Terminal(quiet=quiet)
+    terminal.log(verbose=verbose)
+    named = {"llm": llm, "api_base": api_base, "strategy": strategy}
+    limits = {"budget_calls": budget_calls, "budget_tokens": budget_tokens}
+    settings = settings_from(pairs or [], **named, **limits)
+    home = Path(os.environ.get("AMEM_DIR") or DIRECTORY)
+    ctx.obj = Call(directory, home, box=box, config=config, given=settings, terminal=terminal)
+
+
+def main() -> None:
+    """Run the command line on this process's arguments; `exits.py` lists the exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to fail
+    app()

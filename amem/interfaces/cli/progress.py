@@ -1,0 +1,61 @@
+"""Progress of long work on stderr: done and total, calls, tokens, and the time left."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress as Bars
+
+    from amem.ingest.worker import Progress, Step
+    from amem.interfaces.cli.terminal import Terminal
+
+
+@contextmanager
+def progress(terminal: Terminal, what: str) -> Iterator[Progress]:
+    """Show a bar that the yielded function moves; nothing where stderr is no terminal, or quiet was asked for."""
+    with _bars(terminal, "{task.fields[calls]} calls", "{task.fields[tokens]:,} tokens") as bars:
+        task = bars.add_task(what, total=None, calls=0, tokens=0)
+
+        def moved(step: Step) -> None:
+            spent = step.usage
+            bars.update(
+                task,
+                completed=step.done,
+                total=step.total,
+                description=f"{what}, {step.pending} pending" if step.pending else what,
+                calls=spent.calls,
+                tokens=spent.prompt_tokens + spent.completion_tokens,
+            )
+
+        yield moved
+
+
+@contextmanager
+def counting(terminal: Terminal, what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar for work without a model; the yielded function takes how much is done, and of how much."""
+    with _bars(terminal) as bars:
+        task = bars.add_task(what, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def _bars(terminal: Terminal, *texts: str) -> Bars:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeRemainingColumn as Left
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        *(TextColumn(text) for text in texts),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        Left(),
+        console=terminal.err,
+        transient=True,
+        disable=terminal.quiet or not terminal.err.is_terminal,
+        speed_estimate_period=600,  # a window may take a minute
+    )

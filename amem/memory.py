@@ -1,0 +1,393 @@
+"""AsyncMemory: the verbs, and the order of the stages. The page to read first."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import to_thread
+from typing import TYPE_CHECKING, Any
+
+from amem.changes import edit, undo_plan
+from amem.errors import InputError, NoteNotFound
+from amem.filters import make_filter
+from amem.ingest.pipeline import plan_evolution
+from amem.ingest.vectors import apply
+from amem.ingest.worker import Worker
+from amem.intake import NewNote, box_name, raw_note
+from amem.model import DEFAULT_BOX, AddResult
+from amem.opening import load_settings, now_utc, open_rooms
+from amem.recall.packing import pack
+from amem.recall.search import search
+from amem.store.plan import GroundMoved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from types import TracebackType
+
+    from pydantic import JsonValue
+
+    from amem.embedding import Embedder
+    from amem.ingest.worker import Progress
+    from amem.llm.protocol import LLM
+    from amem.model import Context, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.rooms import Rooms
+    from amem.store.erase import Receipt
+
+MAX_PAGE = 1000
+RECALL_HITS = 100
+"""Hits that packing chooses from."""
+
+
+class AsyncMemory:
+    """A memory, seen through one of its boxes. Open one with `AsyncMemory.open`."""
+
+    def __init__(self, rooms: Rooms, box: str = DEFAULT_BOX, *, owner: bool = True) -> None:
+        self._rooms = rooms
+        self._box = box
+        self._owner = owner
+        self._worker = Worker(rooms)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        llm: str | LLM | None = None,
+        embedder: Embedder | None = None,
+        now: Callable[[], datetime] = now_utc,
+        new_id: Callable[[], str] | None = None,
+        **settings: Any,
+    ) -> AsyncMemory:
+        """Open the memory in directory `path`, creating it where it does not exist; no key is needed yet.
+
+        Args:
+            path: the directory; everything amem writes is in it.
+            llm: a litellm model name, or any `amem.LLM`; without one, notes are stored raw.
+            embedder: instead of the one that the settings name.
+            now: gives the present moment.
+            new_id: gives the next note's id.
+            settings: fields of `amem.Settings`.
+
+        Raises:
+            SettingsError: a setting is unknown or has a bad value.
+            EmbeddingMismatch: the memory was made with another embedding.
+            LedgerUnavailable: the directory or its database cannot be opened.
+        """
+        loaded, custom = load_settings(llm, settings)
+        return cls(open_rooms(path, loaded, llm=custom, embedder=embedder, now=now, new_id=new_id))
+
+    def box(self, name: str) -> AsyncMemory:
+        """Return a view that sees and touches nothing but the box `name`; closing it closes nothing."""
+        return AsyncMemory(self._rooms, box_name(name), owner=False)
+
+    @property
+    def name(self) -> str:
+        """The name of this view's box."""
+        return self._box
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    async def add(
+        self,
+        content: str,
+        *,
+        speaker: str | None = None,
+        occurred_at: datetime | str | None = None,
+        session_id: str | None = None,
+        agent_id: str | None = None,
+        position: int | None = None,
+        source: str | None = None,
+        trust: Trust = "user",
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        context: str | None = None,
+        metadata: Mapping[str, JsonValue] | None = None,
+        wait: bool = True,
+        strict: bool = False,
+    ) -> AddResult:
+        """Remember `content`: it is on disk before any model is asked, and stays `pending` if the model fails.
+
+        Args:
+            content: the text, kept byte for byte.
+            speaker: who said it.
+            occurred_at: when it happened (a moment or ISO 8601 text; naive means UTC); default: now.
+            session_id: the conversation it belongs to.
+            agent_id: the agent that saw it.
+            position: its place in the session, from 0; default: after the last one.
+            source: the caller's id of the message; one seen before returns the note that is there.
+            trust: how far its text may be believed; lower trust never changes notes of higher trust.
+            keywords: given ones are pinned: no model changes them. Likewise `tags` and `context`.
+            tags: see `keywords`.
+            context: see `keywords`.
+            metadata: any JSON.
+            wait: False returns once the raw note is stored; the rest happens in the background.
+            strict: raise the model's error after storing, instead of returning it in the result.
+
+        Raises:
+            InputError: an argument is refused; nothing was stored.
+            LLMError: only with `strict`.
+        """
+        new = NewNote.of(
+            content, speaker=speaker, occurred_at=occurred_at, session_id=session_id, agent_id=agent_id,
+            position=position, source=source, trust=trust, keywords=keywords, tags=tags, context=context,
+            metadata=metadata,
+        )  # fmt: skip
+        (result,) = await self._add([new], wait=wait, progress=None)
+        if strict and result.note.error:
+            raise self._worker.last_error or InputError(result.note.error)
+        return result
+
+    async def add_many(
+        self,
+        items: Iterable[str | Mapping[str, Any] | NewNote],
+        *,
+        wait: bool = True,
+        progress: Progress | None = None,
+        **common: Any,
+    ) -> Sequence[AddResult]:
+        """Remember many texts or messages: all are on disk before any model is asked.
+
+        Args:
+            items: texts, chat messages (`role`, `content`, `name`), mappings of `add`'s arguments, or `NewNote`s.
+            wait: False returns once the raw notes are stored.
+            progress: called after each window.
+            common: `add`'s arguments for items that do not have them.
+
+        Raises:
+            InputError: an item is refused, with its position; nothing was stored.
+        """
+        new = []
+        for index, item in enumerate(items):
+            try:
+                new.append(NewNote.of(item, **common))
+            except InputError as error:
+                raise InputError(f"item {index}: {error}") from error
+        return await self._add(new, wait=wait, progress=progress)
+
+    async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Sequence[AddResult]:
+        rooms = self._rooms
+        accepted = await self._worker.accept([raw_note(item, self._box, rooms) for item in new], new)
+        fresh = [note for note, is_new in accepted if is_new]
+        results = {note.id: AddResult(note=note, is_new=is_new) for note, is_new in accepted}
+        if rooms.raw or not fresh:
+            await to_thread(rooms.index.drain)
+        elif wait:
+            results |= {r.note.id: r for r in await self._worker.process(fresh, progress=progress)}
+        else:
+            self._worker.in_background(fresh)
+        return [results[note.id].model_copy(update={"is_new": is_new}) for note, is_new in accepted]
+
+    async def process(
+        self,
+        *,
+        all: bool = False,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Sequence[AddResult]:
+        """Finish notes that are pending because they were queued or their call failed; with `all`, raw ones too.
+
+        Args:
+            all: also take notes that were stored raw.
+            limit: at most this many notes.
+            progress: called after each window.
+        """
+        reasons = ("queued", "failed", "raw") if all else ("queued", "failed")
+        waiting = await to_thread(self._rooms.ledger.pending, self._box, reasons, limit=limit)
+        return await self._worker.process(waiting, progress=progress) if self._rooms.llm else []
+
+    async def update(
+        self,
+        note_id: str,
+        *,
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        context: str | None = None,
+        speaker: str | None = None,
+        occurred_at: datetime | str | None = None,
+        metadata: Mapping[str, JsonValue] | None = None,
+    ) -> Note:
+        """Set fields of a note by hand; keywords, tags and context set so are pinned. Content never changes.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+            InputError: a value is refused; nothing was changed.
+        """
+        note = await self.get(note_id)
+        given = {
+            "keywords": keywords, "tags": tags, "context": context, "speaker": speaker,
+            "occurred_at": occurred_at, "metadata": metadata,
+        }  # fmt: skip
+        committed = await apply(self._rooms, edit(note, given, at=self._rooms.now()))
+        return committed.notes.get(note_id, note)
+
+    async def evolve(self, note_id: str, *, dry_run: bool = False) -> Sequence[Revision]:
+        """Link a note again and let it change its neighbours; with `dry_run`, only say what would change.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+            LLMError: the call failed; nothing was changed.
+        """
+        note = await self.get(note_id)
+        plan, changes = await plan_evolution(self._rooms, note)
+        if dry_run:
+            return changes
+        return list((await apply(self._rooms, plan)).revisions)
+
+    async def undo(self, revision: int | Revision | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
+        """Take back one revision, or everything a note brought about in other notes; all of it or nothing.
+
+        Returns:
+            The revisions that record the undoing (which can be undone as well).
+
+        Raises:
+            RevisionNotFound: there is no such revision in this box.
+            UndoConflict: later changes stand on a changed context; nothing was undone.
+        """
+        rooms = self._rooms
+        while True:
+            plan = await to_thread(undo_plan, rooms.ledger, self._box, revision, caused_by, rooms.now())
+            try:
+                return (await apply(rooms, plan)).revisions
+            except GroundMoved:  # somebody changed a note in between: see whether it can still be undone
+                continue
+
+    async def delete(self, note_id: str) -> Receipt:
+        """Erase a note and what other notes learned from it; false where there is no such note."""
+        receipt = await to_thread(self._rooms.ledger.forget, self._box, [note_id])
+        await self._worker.embed_missing(self._box)
+        return receipt
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        question: str,
+        *,
+        k: int = 10,
+        boxes: Sequence[str] | None = None,
+        explain: bool = False,
+        **filters: Any,
+    ) -> Sequence[Hit]:
+        """Return the `k` best notes for a question, best first.
+
+        Args:
+            question: what is asked, in any words; no query syntax.
+            k: how many notes at most.
+            boxes: search these boxes instead of this view's one (only on a memory, not on a box view).
+            explain: say of each hit how its score came about.
+            filters: `agent_id`, `session_id`, `speaker`, `tags`, `since`, `until`, `metadata`, `archived`.
+
+        Raises:
+            InputError: `k` is negative, or a filter is unknown or of the wrong type.
+        """
+        if k < 0:
+            raise InputError(f"k is {k}; it must be 0 or more")
+        hits = await search(
+            self._rooms, self._boxes(boxes), question, k=k, given=make_filter(**filters), explain=explain
+        )
+        await to_thread(self._rooms.ledger.touch, [hit.note.id for hit in hits], self._rooms.now())
+        return hits
+
+    async def recall(
+        self, question: str, *, budget: int = 1000, boxes: Sequence[str] | None = None, **filters: Any
+    ) -> Context:
+        """Return the best notes for a question as text of at most `budget` tokens that cites each of them.
+
+        Raises:
+            InputError: the budget is negative, or a filter is unknown or of the wrong type.
+        """
+        if budget < 0:
+            raise InputError(f"the budget is {budget} tokens; it must be 0 or more")
+        rooms = self._rooms
+        hits = await search(rooms, self._boxes(boxes), question, k=RECALL_HITS, given=make_filter(**filters))
+        evolved = await to_thread(rooms.ledger.evolved_contexts, [hit.note.id for hit in hits])
+        packed = await to_thread(pack, hits, evolved, budget=budget, tokenizer=rooms.tokenizer)
+        await to_thread(rooms.ledger.touch, [c.note_id for c in packed.citations], rooms.now())
+        return packed
+
+    async def get(self, note_id: str) -> Note:
+        """Return one note.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+        """
+        found = await to_thread(self._rooms.ledger.get, [note_id], boxes=[self._box])
+        if note_id not in found:
+            raise NoteNotFound(f"there is no note {note_id!r} in the box {self._box!r}")
+        return found[note_id]
+
+    async def list(self, *, limit: int = 100, after: str | None = None, **filters: Any) -> Page:
+        """Return notes in the order they were accepted, a page at a time.
+
+        Args:
+            limit: notes a page, 1 to 1000.
+            after: the `next` of the page before.
+            filters: as in `search`.
+        """
+        if not 1 <= limit <= MAX_PAGE:
+            raise InputError(f"limit is {limit}; it must be 1 to {MAX_PAGE}")
+        given = make_filter(**filters)
+        return await to_thread(self._rooms.ledger.page, self._box, given, after=after, limit=limit)
+
+    async def history(self, note_id: str) -> Sequence[Revision]:
+        """Return every change of a note, oldest first.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+        """
+        await self.get(note_id)
+        return await to_thread(self._rooms.ledger.revisions, self._box, note_id=note_id)
+
+    async def links(self, note_id: str) -> Sequence[Link]:
+        """Return the links that touch a note, whichever end it is.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+        """
+        await self.get(note_id)
+        return await to_thread(self._rooms.ledger.links_of, [note_id])
+
+    async def neighbours(self, note_id: str) -> Sequence[Note]:
+        """Return the notes linked with a note, in the order the links were made.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+        """
+        others = [link.other(note_id) for link in await self.links(note_id)]
+        found = await to_thread(self._rooms.ledger.get, others, boxes=[self._box])
+        return [found[other] for other in others if other in found]
+
+    async def stats(self) -> Stats:
+        """Return counts of this box, what its calls have cost, and how its search works now."""
+        how = await to_thread(self._rooms.index.how, self._box)
+        return await to_thread(self._rooms.ledger.stats, self._box, index=how)
+
+    def _boxes(self, boxes: Sequence[str] | None) -> Sequence[str]:
+        if boxes is None:
+            return [self._box]
+        if not self._owner:
+            raise InputError("a view of one box cannot search others; ask the memory itself")
+        return [box_name(name) for name in dict.fromkeys(boxes)]
+
+    # -- closing ----------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Wait for background work and release the directory; a view of a box closes nothing."""
+        if not self._owner:
+            return
+        rooms = self._rooms
+        if rooms.background:
+            await asyncio.gather(*rooms.background, return_exceptions=True)
+        await to_thread(rooms.index.close)
+        await to_thread(rooms.ledger.close)
+        if rooms.llm is not None and hasattr(rooms.llm, "aclose"):
+            await rooms.llm.aclose()
+
+    async def __aenter__(self) -> AsyncMemory:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

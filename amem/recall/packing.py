@@ -1,0 +1,72 @@
+"""Packing notes into a token budget: whole lines, best first chosen, read in order of time, each cited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.model import Citation, Context, LeftOut
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.model import Hit, Note
+    from amem.tokens import Tokenizer
+
+
+def line(number: int, note: Note, evolved: str | None) -> str:
+    """Render one cited note: number, date, speaker, content, and what has become of it since, on one line."""
+    who = f" {_one_line(note.speaker)}" if note.speaker else ""
+    since = f" (since: {_one_line(evolved)})" if evolved else ""
+    return f"[{number}] {note.occurred_at:%Y-%m-%d}{who}: {_one_line(note.content)}{since}"
+
+
+def _one_line(text: str) -> str:
+    """Fold line breaks: a note must not be able to begin a line that looks like another citation."""
+    return " ".join(text.split())
+
+
+def pack(hits: Sequence[Hit], evolved: Mapping[str, str], *, budget: int, tokenizer: Tokenizer) -> Context:
+    """Choose hits, best first, while the rendered text fits `budget` tokens; say what was left out and why.
+
+    Args:
+        hits: ranked, best first.
+        evolved: note id to the context that later notes gave it.
+        budget: tokens that the rendered text may have, as `tokenizer` counts them.
+        tokenizer: counts the text.
+    """
+    chosen: list[Hit] = []
+    left_out: list[LeftOut] = []
+    seen: set[str] = set()
+    for hit in hits:
+        same = _one_line(hit.note.content).casefold()
+        if same in seen:
+            left_out.append(LeftOut(note_id=hit.note.id, why="it says the same as a note already packed"))
+            continue
+        if tokenizer.count(_text([*chosen, hit], evolved)) > budget:
+            left_out.append(LeftOut(note_id=hit.note.id, why="it does not fit the budget"))
+            continue
+        seen.add(same)
+        chosen.append(hit)
+    text = _text(chosen, evolved)
+    citations = tuple(
+        Citation(number=number, note_id=hit.note.id, score=hit.score, via=hit.via)
+        for number, hit in enumerate(_in_order(chosen), start=1)
+    )
+    return Context(
+        text=text,
+        citations=citations,
+        tokens=tokenizer.count(text),
+        budget=budget,
+        tokenizer=tokenizer.name,
+        left_out=tuple(left_out),
+    )
+
+
+def _in_order(hits: Sequence[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (hit.note.occurred_at, hit.note.position or 0, hit.note.id))
+
+
+def _text(hits: Sequence[Hit], evolved: Mapping[str, str]) -> str:
+    return "\n".join(
+        line(number, hit.note, evolved.get(hit.note.id)) for number, hit in enumerate(_in_order(hits), start=1)
+    )

@@ -1,0 +1,90 @@
+"""What a model must reply to each prompt: no defaults, and every string and list is bounded.
+
+A grammar does not stop a small model from repeating itself, so the bounds are part of the schema.
+Numbers such as `turn`, `source` and `target` are positions within the one request; the code that made the
+request maps them back, and drops what does not map.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Word = Annotated[str, Field(min_length=1, max_length=48)]
+Words = Annotated[list[Word], Field(max_length=8)]
+Sentence = Annotated[str, Field(max_length=400)]
+Position = Annotated[int, Field(ge=0, le=999)]
+
+
+class Reply(BaseModel):
+    """Base of all replies: keys a model adds on its own are ignored, missing ones are an error."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class NoteFields(Reply):
+    """What one turn is known for."""
+
+    turn: Position
+    keywords: Words
+    tags: Words
+    context: Sentence
+
+
+class NoteReply(Reply):
+    """Fields for each turn of a window."""
+
+    notes: Annotated[list[NoteFields], Field(max_length=64)]
+
+
+class ProposedLink(Reply):
+    """A connection from the new note to one neighbour."""
+
+    neighbour: Position
+    relation: Annotated[str, Field(max_length=60)]
+    reason: Annotated[str, Field(max_length=240)]
+
+
+class LinkReply(Reply):
+    """Connections of one new note; an empty list says there are none."""
+
+    links: Annotated[list[ProposedLink], Field(max_length=12)]
+
+
+class ProposedChange(Reply):
+    """What one neighbour is to be known for from now on; an empty value leaves the field as it is."""
+
+    neighbour: Position
+    context: Sentence
+    keywords: Words
+    tags: Words
+
+
+class EvolveReply(Reply):
+    """Tags the new note gains, and neighbours that the new note puts into another light."""
+
+    tags: Words
+    changes: Annotated[list[ProposedChange], Field(max_length=12)]
+
+
+class WindowLink(Reply):
+    """A connection from a new note (`source`) to a neighbour or another new note (`target`)."""
+
+    source: Position
+    target: Position
+    reason: Annotated[str, Field(max_length=200)]
+    relation: Annotated[str, Field(max_length=60)]
+
+
+class WindowChange(ProposedChange):
+    """A change to one neighbour, and the new notes it is due to."""
+
+    because: Annotated[list[Position], Field(max_length=8)]
+
+
+class LinkEvolveReply(Reply):
+    """Connections and changes for a whole window of new notes."""
+
+    links: Annotated[list[WindowLink], Field(max_length=16)]
+    changes: Annotated[list[WindowChange], Field(max_length=6)]

@@ -1,0 +1,55 @@
+"""What one memory is made of: the parts that ingest and recall share, opened together and closed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from amem.embedding import Embedder
+    from amem.llm.metering import Meter
+    from amem.llm.protocol import LLM
+    from amem.model import Note
+    from amem.prompts import PromptSet
+    from amem.settings import Settings
+    from amem.store.ledger import Ledger
+    from amem.store.outbox import LedgerVectors
+    from amem.store.vectors import VectorIndex
+    from amem.tokens import Tokenizer
+
+_REPLY_BASE = 250
+_REPLY_PER_NOTE = 150
+"""Tokens: a note's fields take 60 to 100, its links and changes as many again."""
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """The open parts of one memory."""
+
+    settings: Settings
+    ledger: Ledger
+    vectors: LedgerVectors
+    index: VectorIndex
+    embedder: Embedder
+    tokenizer: Tokenizer
+    prompts: PromptSet
+    llm: LLM | None
+    meter: Meter
+    render: Callable[[Note], str]
+    now: Callable[[], datetime]
+    new_id: Callable[[], str]
+    background: set[asyncio.Task[None]] = field(default_factory=set)
+    """Work that `add(wait=False)` left behind."""
+
+    def reply_cap(self, notes: int) -> int:
+        """Return the reply limit, in tokens, of a call about `notes` new notes."""
+        return min(self.settings.max_tokens, _REPLY_BASE + _REPLY_PER_NOTE * notes)
+
+    @property
+    def raw(self) -> bool:
+        """Whether notes are stored without asking a model."""
+        return self.llm is None or self.settings.strategy == "raw"

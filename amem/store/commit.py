@@ -1,0 +1,225 @@
+"""Applying a plan: checked against the ledger as it stands, then written, all within the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, or_, select
+
+from amem.model import Skipped
+from amem.store import queries, rows, schema, sqlite, writes
+from amem.store.plan import (
+    LINK_FIELD,
+    Committed,
+    GroundMoved,
+    NeedsVectors,
+    apply_change,
+    field_revisions,
+    link_revision,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    import numpy as np
+    from sqlalchemy import BindParameter, Connection
+
+    from amem.model import Link, Note, Revision, Stage
+    from amem.store.plan import Change, Plan, PlannedLink
+
+GONE = "the note is gone"
+FORGOTTEN = "a note that the model was shown is gone"
+CONFLICT = "conflict: it was changed by somebody else meanwhile"
+LINKED = "linked already"
+
+_ENDS: BindParameter[Sequence[str]] = bindparam("ends", expanding=True)
+_LINKED = select(schema.link.c.source, schema.link.c.target).where(
+    schema.link.c.source.in_(_ENDS), schema.link.c.target.in_(_ENDS)
+)
+
+
+class Commit:
+    """One plan on its way into the ledger."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        plan: Plan,
+        vectors: Mapping[str, np.ndarray],
+        render: Callable[[Note], str],
+        *,
+        full_text: bool,
+    ) -> None:
+        self._connection = connection
+        self._plan = plan
+        self._vectors = vectors
+        self._render = render
+        self._full_text = full_text
+        self._stored: dict[str, queries.Stored] = {}
+        self._skipped: list[Skipped] = []
+        self._revisions: list[tuple[Revision, int | None]] = []
+        self._call_ids: dict[int, int] = {}
+
+    def run(self) -> Committed:
+        """Apply what can be applied; see `Ledger.commit`."""
+        plan = self._plan
+        there = self._there()
+        kept = [index for index, call in enumerate(plan.calls) if there.issuperset(call.shown)]
+        self._stored = queries.stored_notes(self._connection, [c.note_id for c in plan.changes], plan.box)
+        steps = [change for change in plan.changes if self._may_change(change, kept)]
+        links = self._not_linked_yet([planned for planned in plan.links if self._may_link(planned, there, kept)])
+        if plan.whole and self._skipped:
+            raise GroundMoved(self._skipped)
+        after, revised = self._applied(steps)
+        texts = self._moved(after)
+        new_calls = writes.insert_calls(self._connection, [plan.calls[index] for index in kept], plan.at)
+        self._call_ids = dict(zip(kept, new_calls, strict=True))
+        self._revisions += [(revision, self._call_id(call)) for revision, call in revised]
+        self._write_notes(steps, after)
+        self._index(texts)
+        stored = self._write_links(links)
+        self._unlink()
+        writes.mark_undone(self._connection, plan.undone, undone=True)
+        writes.mark_undone(self._connection, plan.revived, undone=False)
+        revisions = writes.insert_revisions(self._connection, self._revisions)
+        for stage, usage in plan.spent.items():
+            writes.add_usage(self._connection, plan.box, stage, plan.model, usage)
+        return Committed(notes=after, revisions=tuple(revisions), links=tuple(stored), skipped=tuple(self._skipped))
+
+    # -- what may be done ---------------------------------------------------------------------------
+
+    def _there(self) -> set[str]:
+        """Return which of the notes that the plan speaks of are still in the box."""
+        plan = self._plan
+        ends = (end for planned in plan.links for end in (planned.link.source, planned.link.target))
+        shown = (note_id for call in plan.calls for note_id in call.shown)
+        return queries.existing(self._connection, list(dict.fromkeys([*ends, *shown])), plan.box)
+
+    def _may_change(self, change: Change, kept: Sequence[int]) -> bool:
+        stored = self._stored.get(change.note_id)
+        if stored is None:
+            why = GONE
+        elif change.call is not None and change.call not in kept:
+            why = FORGOTTEN
+        elif change.expected_version is not None and stored.note.version != change.expected_version:
+            why = CONFLICT
+        else:
+            return True
+        stage: Stage = "build" if change.cause.kind == "build" else "evolve"
+        self._skipped.append(Skipped(stage=stage, what=f"change of note {change.note_id}", why=why))
+        return False
+
+    def _may_link(self, planned: PlannedLink, there: set[str], kept: Sequence[int]) -> bool:
+        link = planned.link
+        if not there.issuperset((link.source, link.target)):
+            return self._no_link(link, GONE)
+        if planned.call is not None and planned.call not in kept:
+            return self._no_link(link, FORGOTTEN)
+        return link.source != link.target or self._no_link(link, "a note is not linked to itself")
+
+    def _not_linked_yet(self, links: Sequence[PlannedLink]) -> list[PlannedLink]:
+        ends = [end for planned in links for end in (planned.link.source, planned.link.target)]
+        there = {frozenset(pair) for pair in _pairs(self._connection, list(dict.fromkeys(ends)))}
+        new: list[PlannedLink] = []
+        for planned in links:
+            pair = frozenset((planned.link.source, planned.link.target))
+            if pair in there:
+                self._no_link(planned.link, LINKED)
+                continue
+            there.add(pair)
+            new.append(planned)
+        return new
+
+    def _no_link(self, link: Link, why: str) -> bool:
+        self._skipped.append(Skipped(stage="link", what=f"{link.source} to {link.target}", why=why))
+        return False
+
+    # -- what becomes of the notes ------------------------------------------------------------------
+
+    def _applied(self, changes: Iterable[Change]) -> tuple[dict[str, Note], list[tuple[Revision, int | None]]]:
+        after: dict[str, Note] = {}
+        revised: list[tuple[Revision, int | None]] = []
+        for change in changes:
+            old = after.get(change.note_id, self._stored[change.note_id].note)
+            new = apply_change(old, change)
+            revised += [(revision, change.call) for revision in field_revisions(old, new, change, self._plan)]
+            if change.cause.kind == "build" and change.call is not None:
+                new = new.model_copy(update={"made_by": self._plan.made_by(change.call)})
+            after[change.note_id] = new
+        return after, revised
+
+    def _moved(self, after: Mapping[str, Note]) -> dict[str, str]:
+        """Return the texts that are to be indexed anew; all of them need a vector."""
+        texts = {note_id: self._render(note) for note_id, note in after.items()}
+        moved = {i: text for i, text in texts.items() if text != self._render(self._stored[i].note)}
+        missing = tuple(text for text in moved.values() if text not in self._vectors)
+        if missing:
+            raise NeedsVectors(missing)
+        return moved
+
+    # -- writing ------------------------------------------------------------------------------------
+
+    def _call_id(self, call: int | None) -> int | None:
+        return None if call is None else self._call_ids[call]
+
+    def _write_notes(self, steps: Sequence[Change], after: Mapping[str, Note]) -> None:
+        builders = {c.note_id: self._call_ids[c.call] for c in steps if c.call is not None and c.cause.kind == "build"}
+        writes.update_notes(
+            self._connection,
+            [
+                (note, builders.get(note_id, self._stored[note_id].call_id))
+                for note_id, note in after.items()
+                if note is not self._stored[note_id].note
+            ],
+        )
+
+    def _index(self, texts: Mapping[str, str]) -> None:
+        if self._full_text:
+            sqlite.put_fts(self._connection, self._plan.box, {self._stored[i].rid: text for i, text in texts.items()})
+        writes.put_vectors(self._connection, self._plan.box, {i: self._vectors[text] for i, text in texts.items()})
+
+    def _write_links(self, links: Sequence[PlannedLink]) -> list[Link]:
+        calls = [
+            self._call_id(planned.call) if planned.link.id is None else self._first_call(planned.link)
+            for planned in links
+        ]
+        ids = writes.insert_links(self._connection, [(p.link, call) for p, call in zip(links, calls, strict=True)])
+        made = rows.made_by(self._connection, [c for p, c in zip(links, calls, strict=True) if p.link.id is not None])
+        stored = []
+        for planned, link_id, call in zip(links, ids, calls, strict=True):
+            who = self._plan.made_by(planned.call) if call not in made else made[call]
+            stored.append(planned.link.model_copy(update={"id": link_id, "made_by": who}))
+            self._revisions.append((link_revision(self._plan, planned.cause, None, stored[-1]), call))
+        return stored
+
+    def _first_call(self, link: Link) -> int | None:
+        """Return the call that made a link which is now coming back: forgetting must still find it."""
+        table = schema.revision.c
+        query = (
+            select(table.after, table.call_id)
+            .where(table.note_id == link.source, table.field == LINK_FIELD)
+            .order_by(table.id)
+        )
+        for after, call_id in self._connection.execute(query):
+            if after is not None and after["id"] == link.id:
+                return None if call_id is None else int(call_id)
+        return None
+
+    def _unlink(self) -> None:
+        plan = self._plan
+        causes = {item.link_id: item.cause for item in plan.unlink}
+        for link in writes.take_links(self._connection, plan.box, list(causes)):
+            assert link.id is not None
+            self._revisions.append((link_revision(plan, causes[link.id], link, None), None))
+
+
+def _pairs(connection: Connection, ends: Sequence[str]) -> list[tuple[str, str]]:
+    if not ends:
+        return []
+    if len(ends) <= rows.IN_LIMIT:
+        return [(source, target) for source, target in connection.execute(_LINKED, {"ends": ends})]
+    table, found = schema.link.c, []
+    for some in rows.chunks(ends):
+        query = select(table.source, table.target).where(or_(table.source.in_(some), table.target.in_(some)))
+        found += [(source, target) for source, target in connection.execute(query)]
+    return found

@@ -1,0 +1,200 @@
+"""The ledger: the one truth about notes, links, revisions and vectors. Everything else can be rebuilt from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from amem.errors import EmbeddingMismatch
+from amem.store import erase, queries, rows, schema, sqlite, writes
+from amem.store.accept import accept
+from amem.store.commit import Commit
+from amem.store.database import Database, read_meta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    import numpy as np
+
+    from amem.filters import Filter
+    from amem.model import Link, Note, Page, Revision, Stats
+    from amem.store.erase import Receipt
+    from amem.store.plan import Committed, Plan
+
+EMBEDDING_KEYS = ("embedding", "fingerprint", "dimension", "render")
+
+
+class Ledger:
+    """Notes and their history in one database; every method is one transaction."""
+
+    def __init__(self, url: str, *, render: Callable[[Note], str]) -> None:
+        self.database = Database(url)
+        self._render = render
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    # -- what the vectors are made of ------------------------------------------------------------
+
+    def bind_embedding(self, about: Mapping[str, str], *, rebind: bool = False) -> None:
+        """Record what embeds the notes, or check that it is what embedded them so far.
+
+        Raises:
+            EmbeddingMismatch: the ledger's vectors come from something else, and `rebind` is false.
+        """
+        with self.database.writing() as connection:
+            stored = read_meta(connection)
+            differs = [key for key in EMBEDDING_KEYS if key in stored and stored[key] != about[key]]
+            if differs and not rebind:
+                was = ", ".join(f"{key} {stored[key]}" for key in differs)
+                now = ", ".join(f"{key} {about[key]}" for key in differs)
+                msg = (
+                    f"this memory was embedded with {was}; the settings say {now}. Nothing was mixed or changed."
+                    " Use the old settings, or run `amem reindex` to embed every note anew."
+                )
+                raise EmbeddingMismatch(msg)
+            for key in EMBEDDING_KEYS:
+                if key not in stored:
+                    connection.execute(insert(schema.meta).values(key=key, value=about[key]))
+                elif stored[key] != about[key]:
+                    there = schema.meta.c.key == key
+                    connection.execute(update(schema.meta).where(there).values(value=about[key]))
+
+    def meta(self) -> dict[str, str]:
+        """Return what the ledger says about itself."""
+        with self.database.reading() as connection:
+            return read_meta(connection)
+
+    # -- writing ----------------------------------------------------------------------------------
+
+    def accept(
+        self, notes: Sequence[Note], source_keys: Sequence[str | None], vectors: Mapping[str, np.ndarray]
+    ) -> list[tuple[Note, bool]]:
+        """Store raw notes durably; return each with whether it is new.
+
+        A note whose source the box has seen before is not stored again: the stored one is returned. Notes of a
+        session without a position get the next one. `vectors` is keyed by rendered text.
+
+        Raises:
+            InputError: a note wants a position that another note of its session has; nothing was stored.
+        """
+        keyed = list(zip(notes, source_keys, strict=True))
+        with self.database.writing() as connection:
+            return accept(connection, keyed, vectors, self._render, full_text=self.database.is_sqlite)
+
+    def commit(self, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
+        """Apply a plan in one transaction, by compare-and-swap on note versions.
+
+        What no longer fits the ledger is dropped and reported: a change of a note that is gone or has moved on, a
+        link that is there already, and all that came of a call which was shown a note that has been forgotten since.
+
+        Args:
+            plan: what is to change.
+            vectors: rendered text to vector, for every text that the changes lead to.
+
+        Raises:
+            NeedsVectors: a note moved on so that a text arises which has no vector; nothing was changed.
+            GroundMoved: the plan wants all or nothing, and a part had to be dropped; nothing was changed.
+        """
+        with self.database.writing() as connection:
+            return Commit(connection, plan, vectors, self._render, full_text=self.database.is_sqlite).run()
+
+    def forget(self, box: str, note_ids: Sequence[str]) -> Receipt:
+        """Erase notes with everything that hangs on them or was made by a call that had seen them."""
+        with self.database.writing() as connection:
+            return erase.forget(connection, box, note_ids, self._render, full_text=self.database.is_sqlite)
+
+    def without_vector(self, box: str | None = None) -> list[Note]:
+        """Return the notes that have no vector: their embedding failed, or its text was forgotten."""
+        with self.database.reading() as connection:
+            return queries.without_vector(connection, box)
+
+    def put_vectors(self, notes: Sequence[Note], vectors: Mapping[str, np.ndarray]) -> None:
+        """Store vectors of notes by rendered text, where the notes still render to it."""
+        with self.database.writing() as connection:
+            current = queries.notes_by_id(connection, [note.id for note in notes])
+            for box in dict.fromkeys(note.box for note in current.values()):
+                texts = {i: self._render(note) for i, note in current.items() if note.box == box}
+                writes.put_vectors(connection, box, {i: vectors[text] for i, text in texts.items() if text in vectors})
+
+    def touch(self, note_ids: Sequence[str], at: datetime) -> None:
+        """Count one access by the user for each note; versions stay as they are."""
+        with self.database.writing() as connection:
+            writes.touch(connection, note_ids, at)
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def get(self, note_ids: Sequence[str], *, boxes: Sequence[str] | None = None) -> dict[str, Note]:
+        """Return the notes that exist among `note_ids`, by id."""
+        with self.database.reading() as connection:
+            return queries.notes_by_id(connection, note_ids, boxes=boxes)
+
+    def page(self, box: str, given: Filter, *, after: str | None, limit: int) -> Page:
+        """Return one page of a box's notes, in the order they were accepted."""
+        with self.database.reading() as connection:
+            return queries.page(connection, box, given, after=after, limit=limit)
+
+    def pending(self, box: str | None, reasons: Sequence[str], *, limit: int | None = None) -> list[Note]:
+        """Return notes that wait for an LLM, in the order they were accepted."""
+        with self.database.reading() as connection:
+            return queries.pending(connection, box, reasons, limit=limit)
+
+    def links_of(self, note_ids: Sequence[str]) -> list[Link]:
+        """Return all links that touch any of the notes."""
+        with self.database.reading() as connection:
+            return queries.links_of(connection, note_ids)
+
+    def revisions(
+        self,
+        box: str,
+        *,
+        note_id: str | None = None,
+        ids: Sequence[int] | None = None,
+        caused_by: str | None = None,
+    ) -> list[Revision]:
+        """Return revisions of a box, oldest first."""
+        with self.database.reading() as connection:
+            return queries.revisions(connection, box, note_id=note_id, ids=ids, caused_by=caused_by)
+
+    def session_turns(self, box: str, spans: Sequence[tuple[str, int, int]]) -> list[Note]:
+        """Return notes of sessions by spans of positions, both ends included."""
+        with self.database.reading() as connection:
+            return queries.session_turns(connection, box, spans)
+
+    def matching_ids(self, box: str, given: Filter) -> set[str]:
+        """Return the ids of all notes a filter lets through."""
+        with self.database.reading() as connection:
+            return queries.matching_ids(connection, box, given)
+
+    def archived_ids(self, box: str) -> set[str]:
+        """Return the ids of a box's archived notes."""
+        with self.database.reading() as connection:
+            return queries.archived_ids(connection, box)
+
+    def evolved_contexts(self, note_ids: Sequence[str]) -> dict[str, str]:
+        """Return the context of each note whose present context came from later notes."""
+        with self.database.reading() as connection:
+            return queries.evolved_contexts(connection, note_ids)
+
+    def lexical(self, box: str, question: str, limit: int) -> list[tuple[str, float]]:
+        """Return (note id, BM25 score) of the notes that share words with the question, best first."""
+        with self.database.reading() as connection:
+            found = sqlite.match(connection, box, sqlite.words_of(question), limit)
+            table = schema.note.c
+            names: dict[int, str] = {}
+            for some in rows.chunks([rid for rid, _ in found]):
+                names.update(connection.execute(select(table.rid, table.id).where(table.rid.in_(some))).all())
+        return [(names[rid], score) for rid, score in found]
+
+    def boxes(self) -> list[str]:
+        """Return the names of all boxes."""
+        with self.database.reading() as connection:
+            return queries.boxes(connection)
+
+    def stats(self, box: str, *, index: str) -> Stats:
+        """Return counts and costs of a box."""
+        with self.database.reading() as connection:
+            return queries.stats(connection, box, index=index)

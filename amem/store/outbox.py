@@ -1,0 +1,176 @@
+"""What the vector index asks of the ledger: vectors, the rows Chroma has still to be told, and who has a collection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select, update
+
+from amem.store import rows, schema
+from amem.store.chroma import collection_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from amem.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One thing to tell Chroma; `vector` is None where the note has none any more, or is gone."""
+
+    seq: int
+    box: str
+    note_id: str
+    vector: np.ndarray | None
+    filters: dict[str, str | int | float | bool]
+
+
+class LedgerVectors:
+    """The ledger as a source of vectors."""
+
+    def __init__(self, database: Database, dimension: int) -> None:
+        self._database = database
+        self.dimension = dimension
+
+    def box_state(self, box: str) -> tuple[int, int]:
+        """Return (revision, epoch): the first grows with every vector written, the second with every deletion."""
+        table = schema.box.c
+        with self._database.reading() as connection:
+            row = connection.execute(select(table.revision, table.epoch).where(table.name == box)).first()
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+    def vectors_since(self, box: str, revision: int) -> tuple[list[str], np.ndarray, int]:
+        """Return ids and vectors written after `revision`, oldest first, and the revision they lead up to."""
+        table = schema.vector.c
+        query = (
+            select(table.note_id, table.data, table.revision)
+            .where(table.box == box, table.revision > revision)
+            .order_by(table.revision, table.note_id)
+        )
+        with self._database.reading() as connection:
+            # The box's own revision comes first: it may have grown for vectors that were written again since.
+            reached = connection.execute(select(schema.box.c.revision).where(schema.box.c.name == box)).scalar() or 0
+            found = connection.execute(query).all()
+        matrix = rows.to_matrix([row[1] for row in found], self.dimension)
+        return [row[0] for row in found], matrix, max([reached, revision, *(row[2] for row in found)])
+
+    def vectors_of(self, note_ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
+        """Return the vectors that exist among `note_ids`, in that order."""
+        table = schema.vector.c
+        found: dict[str, bytes] = {}
+        with self._database.reading() as connection:
+            for some in rows.chunks(list(note_ids)):
+                query = select(table.note_id, table.data).where(table.note_id.in_(some))
+                found.update(connection.execute(query).all())
+        there = [note_id for note_id in note_ids if note_id in found]
+        return there, rows.to_matrix([found[note_id] for note_id in there], self.dimension)
+
+    def outbox(self, box: str | None = None, *, limit: int | None = None) -> list[OutboxRow]:
+        """Return what waits, oldest first."""
+        out, note, vector = schema.outbox, schema.note, schema.vector
+        query = (
+            select(
+                out.c.seq,
+                out.c.box,
+                out.c.note_id,
+                vector.c.data,
+                note.c.agent_id,
+                note.c.session_id,
+                note.c.speaker,
+                note.c.status,
+                note.c.occurred_at,
+            )
+            .select_from(
+                out.outerjoin(vector, vector.c.note_id == out.c.note_id).outerjoin(note, note.c.id == out.c.note_id)
+            )
+            .order_by(out.c.seq)
+            .limit(limit)
+        )
+        if box is not None:
+            query = query.where(out.c.box == box)
+        with self._database.reading() as connection:
+            found = connection.execute(query).all()
+        return [
+            OutboxRow(
+                seq=row.seq,
+                box=row.box,
+                note_id=row.note_id,
+                vector=None if row.data is None else rows.to_matrix([row.data], self.dimension)[0],
+                filters=_filters(row),
+            )
+            for row in found
+        ]
+
+    def outbox_sizes(self, box: str | None = None) -> dict[str, int]:
+        """Return how many rows wait, for each box with any, or for `box` alone."""
+        table = schema.outbox.c
+        query = select(table.box, func.count()).group_by(table.box).order_by(table.box)
+        if box is not None:
+            query = query.where(table.box == box)
+        with self._database.reading() as connection:
+            return dict(connection.execute(query).all())
+
+    def boxes(self) -> list[str]:
+        """Return all boxes that have vectors, those with the most first."""
+        table = schema.vector.c
+        query = select(table.box).group_by(table.box).order_by(func.count().desc(), table.box)
+        with self._database.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def outbox_done(self, seqs: Sequence[int]) -> None:
+        """Forget rows that Chroma has taken, or that no collection wants."""
+        with self._database.writing() as connection:
+            for some in rows.chunks(list(seqs)):
+                connection.execute(delete(schema.outbox).where(schema.outbox.c.seq.in_(some)))
+
+    def collections(self) -> dict[str, str]:
+        """Return the Chroma collection of each box that has one, the oldest box first."""
+        table = schema.box.c
+        query = (
+            select(table.name, table.collection)
+            .where(table.collection.is_not(None))
+            .order_by(table.created_at, table.name)
+        )
+        with self._database.reading() as connection:
+            return dict(connection.execute(query).all())
+
+    def claim_collection(self, box: str, limit: int) -> str | None:
+        """Return the box's collection, giving it one where fewer than `limit` boxes have one; first come.
+
+        Chroma knows nothing of a new one, so all the box's vectors are put into the outbox with it.
+        """
+        table, out, vector = schema.box, schema.outbox, schema.vector
+        with self._database.writing() as connection:
+            there = connection.execute(select(table.c.collection).where(table.c.name == box)).scalar()
+            if there is not None:
+                return str(there)
+            taken = connection.execute(select(func.count()).where(table.c.collection.is_not(None))).scalar_one()
+            if taken >= limit:
+                return None
+            name = collection_name(box)
+            connection.execute(update(table).where(table.c.name == box).values(collection=name))
+            connection.execute(delete(out).where(out.c.box == box))
+            every = select(vector.c.box, vector.c.note_id).where(vector.c.box == box).order_by(vector.c.revision)
+            connection.execute(insert(out).from_select(["box", "note_id"], every))
+            return name
+
+    def release_collections(self, boxes: Sequence[str] | None = None) -> None:
+        """Take the collections from `boxes`, or from all; what waits for them stays."""
+        table = schema.box
+        query = update(table).values(collection=None)
+        with self._database.writing() as connection:
+            for some in [None] if boxes is None else rows.chunks(list(boxes)):
+                connection.execute(query if some is None else query.where(table.c.name.in_(some)))
+
+
+def _filters(row: object) -> dict[str, str | int | float | bool]:
+    names = ("agent_id", "session_id", "speaker", "status")
+    values = {name: getattr(row, name) for name in names}
+    moment = getattr(row, "occurred_at", None)
+    if moment is not None:
+        values["occurred_at"] = moment.timestamp()
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,88 @@
+"""Looking at a Chroma that was not closed: in a child process, since a damaged one can kill whoever opens it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amem.errors import IndexUnavailable
+from amem.store.chroma import FOLDER, ChromaIndex
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SECONDS = 120.0
+"""Importing chromadb alone takes 2 s, and 30 s on a machine under load; reading is .1 ms a vector."""
+_EVERY = 100
+_SAME = 0.999
+
+
+def look(directory: Path) -> int:
+    """Read every vector and search for some of each page; return how many there are.
+
+    Raises:
+        IndexUnavailable: something does not answer, or not what it should.
+    """
+    index = ChromaIndex.embedded(directory)
+    seen = 0
+    for name in sorted(index.names()):
+        for ids, vectors in index.rows(name):
+            _expect_found(index, name, ids[::_EVERY], vectors[::_EVERY])
+            seen += len(ids)
+    index.close()
+    return seen
+
+
+def _expect_found(index: ChromaIndex, name: str, ids: list[str], vectors: NDArray[np.float32]) -> None:
+    """Search for vectors that are there: each must find itself, or its like."""
+    for note_id, found in zip(ids, index.query(name, vectors, 1), strict=True):
+        if not found or found[0].similarity < _SAME:
+            raise IndexUnavailable(f"{name} has {note_id} and does not find it")
+
+
+def probe(directory: Path, *, seconds: float = SECONDS) -> None:
+    """Look at the database in `directory` from a child process.
+
+    Raises:
+        IndexUnavailable: the child found damage, died, or did not end in time.
+    """
+    if not (directory / FOLDER).exists():
+        return
+    if not sys.executable:
+        raise IndexUnavailable("Chroma was not closed, and there is no Python to look at it with")
+    paths = os.pathsep.join(path for path in sys.path if path)
+    command = [sys.executable, "-m", "amem.store.probe", str(directory)]
+    try:
+        child = subprocess.run(  # noqa: S603 - our own module, and a path that is an argument of its own
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=seconds,
+            check=False,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+    except subprocess.TimeoutExpired as error:
+        raise IndexUnavailable(f"Chroma was not closed, and did not answer a look within {seconds:g} s") from error
+    if child.returncode:
+        said = child.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1][:300] if said and child.returncode > 0 else f"it kills its process ({child.returncode})"
+        raise IndexUnavailable(f"Chroma was not closed and is damaged: {why}")
+
+
+def main() -> int:
+    """Look at the directory named on the command line; the exit code says whether it is whole."""
+    try:
+        look(Path(sys.argv[1]))
+    except IndexUnavailable as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,282 @@
+"""Reading the ledger: each function is one question, asked over a connection of the caller's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import and_, bindparam, func, or_, select
+
+from amem.errors import InputError
+from amem.model import Page, Stats, Usage
+from amem.store import rows, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import BindParameter, ColumnElement, Connection, RowMapping
+
+    from amem.filters import Filter
+    from amem.model import Link, Note, Revision
+
+
+_LEAST = 200
+"""Rows read at once where tags or metadata have to be compared."""
+_CURSOR_DIGITS = 18
+
+_note = schema.note
+_IDS: BindParameter[Sequence[str]] = bindparam("some", expanding=True)
+_BY_ID = select(_note).where(_note.c.id.in_(_IDS))
+_BY_ID_HERE = _BY_ID.where(_note.c.box.in_(bindparam("boxes", expanding=True)))
+_EXISTING = select(_note.c.id).where(_note.c.id.in_(_IDS), _note.c.box == bindparam("box"))
+
+
+def notes_by_id(connection: Connection, ids: Sequence[str], *, boxes: Sequence[str] | None = None) -> dict[str, Note]:
+    """Return the notes that exist among `ids`, restricted to `boxes` where given, in the order of `ids`."""
+    found: list[RowMapping] = []
+    for some in rows.chunks(list(dict.fromkeys(ids))):
+        if boxes is None:
+            found += connection.execute(_BY_ID, {"some": some}).mappings()
+        else:
+            found += connection.execute(_BY_ID_HERE, {"some": some, "boxes": list(boxes)}).mappings()
+    notes = {note.id: note for note in _notes(connection, found)}
+    return {note_id: notes[note_id] for note_id in ids if note_id in notes}
+
+
+class Stored(NamedTuple):
+    """A note with what only the ledger knows of it."""
+
+    note: Note
+    rid: int
+    call_id: int | None
+
+
+def stored_notes(connection: Connection, ids: Sequence[str], box: str) -> dict[str, Stored]:
+    """Return the notes of a box that exist among `ids`, as they are stored."""
+    found: list[RowMapping] = []
+    for some in rows.chunks(list(dict.fromkeys(ids))):
+        found += connection.execute(_BY_ID_HERE, {"some": some, "boxes": [box]}).mappings()
+    notes = _notes(connection, found)
+    return {n.id: Stored(n, row["rid"], row["call_id"]) for n, row in zip(notes, found, strict=True)}
+
+
+def existing(connection: Connection, ids: Sequence[str], box: str) -> set[str]:
+    """Return which of `ids` are notes of the box."""
+    found: set[str] = set()
+    for some in rows.chunks(ids):
+        found.update(connection.execute(_EXISTING, {"some": some, "box": box}).scalars())
+    return found
+
+
+def _notes(connection: Connection, found: Sequence[RowMapping]) -> list[Note]:
+    made = rows.made_by(connection, (row["call_id"] for row in found))
+    return [rows.to_note(row, made) for row in found]
+
+
+def _columns(box: str, given: Filter) -> ColumnElement[bool]:
+    table = schema.note.c
+    parts: list[ColumnElement[bool]] = [table.box == box]
+    for column, value in (
+        (table.agent_id, given.agent_id),
+        (table.session_id, given.session_id),
+        (table.speaker, given.speaker),
+    ):
+        if value is not None:
+            parts.append(column == value)
+    if given.since is not None:
+        parts.append(table.occurred_at >= given.since)
+    if given.until is not None:
+        parts.append(table.occurred_at < given.until)
+    if not given.archived:
+        parts.append(table.status != "archived")
+    return and_(*parts)
+
+
+def matching_ids(connection: Connection, box: str, given: Filter) -> set[str]:
+    """Return the ids of all notes of a box that a filter lets through."""
+    table = schema.note.c
+    if not given.needs_values:
+        return set(connection.execute(select(table.id).where(_columns(box, given))).scalars())
+    query = select(table.id, table.tags, table.metadata).where(_columns(box, given))
+    return {note_id for note_id, tags, metadata in connection.execute(query) if given.accepts_values(tags, metadata)}
+
+
+def archived_ids(connection: Connection, box: str) -> set[str]:
+    """Return the ids of the archived notes of a box."""
+    table = schema.note.c
+    return set(connection.execute(select(table.id).where(table.box == box, table.status == "archived")).scalars())
+
+
+def page(connection: Connection, box: str, given: Filter, *, after: str | None, limit: int) -> Page:
+    """Return up to `limit` notes in the order they were accepted, from where the page before ended.
+
+    The cursor is the row id of that page's last note: it stays good when the note is deleted meanwhile.
+
+    Raises:
+        InputError: `after` is not the `next` of a page.
+    """
+    table = schema.note.c
+    start = _cursor(after)
+    found: list[RowMapping] = []
+    size = max(limit + 1, _LEAST)
+    while len(found) <= limit:
+        query = select(schema.note).where(_columns(box, given), table.rid > start).order_by(table.rid).limit(size)
+        batch = connection.execute(query).mappings().all()
+        found += [row for row in batch if given.accepts_values(row["tags"], row["metadata"])]
+        if len(batch) < size:
+            break
+        start = batch[-1]["rid"]
+    more = len(found) > limit > 0
+    return Page(
+        notes=tuple(_notes(connection, found[:limit])),
+        next=str(found[limit - 1]["rid"]) if more else None,
+    )
+
+
+def _cursor(after: str | None) -> int:
+    if after is None:
+        return 0
+    if not (isinstance(after, str) and after.isascii() and after.isdecimal() and len(after) < _CURSOR_DIGITS):
+        raise InputError(f"after={after!r} is not the `next` of a page")
+    return int(after)
+
+
+def pending(connection: Connection, box: str | None, reasons: Sequence[str], *, limit: int | None = None) -> list[Note]:
+    """Return pending notes in session order: sessions by their first note that waits, turns by position."""
+    table = schema.note.c
+    first = func.min(table.rid).over(partition_by=(table.box, table.session_id))
+    query = select(schema.note).where(table.status == "pending", table.pending_reason.in_(list(reasons)))
+    if box is not None:
+        query = query.where(table.box == box)
+    query = query.order_by(first, table.position, table.rid).limit(limit)
+    return _notes(connection, connection.execute(query).mappings().all())
+
+
+def links_of(connection: Connection, note_ids: Sequence[str]) -> list[Link]:
+    """Return all links that touch any of the notes, each once."""
+    table = schema.link.c
+    found: dict[int, RowMapping] = {}
+    for some in rows.chunks(list(note_ids)):
+        query = select(schema.link).where(or_(table.source.in_(some), table.target.in_(some))).order_by(table.id)
+        found.update({row["id"]: row for row in connection.execute(query).mappings()})
+    made = rows.made_by(connection, (row["call_id"] for row in found.values()))
+    return [rows.to_link(found[key], made) for key in sorted(found)]
+
+
+def revisions(
+    connection: Connection,
+    box: str,
+    *,
+    note_id: str | None = None,
+    ids: Sequence[int] | None = None,
+    caused_by: str | None = None,
+) -> list[Revision]:
+    """Return revisions of a box, oldest first, by note, by id, or by the note that caused them."""
+    table = schema.revision
+    query = select(table).where(table.c.box == box).order_by(table.c.id)
+    if note_id is not None:
+        query = query.where(table.c.note_id == note_id)
+    if ids is not None:
+        query = query.where(table.c.id.in_(list(ids)))
+    if caused_by is not None:
+        cause = schema.revision_cause.c
+        query = query.where(table.c.id.in_(select(cause.revision_id).where(cause.note_id == caused_by)))
+    found = connection.execute(query).mappings().all()
+    causes = rows.causes_of(connection, [row["id"] for row in found])
+    made = rows.made_by(connection, (row["call_id"] for row in found))
+    return [rows.to_revision(row, causes, made) for row in found]
+
+
+def without_vector(connection: Connection, box: str | None) -> list[Note]:
+    """Return the notes that have no vector."""
+    note, vector = schema.note, schema.vector
+    query = select(note).outerjoin(vector, vector.c.note_id == note.c.id).where(vector.c.note_id.is_(None))
+    if box is not None:
+        query = query.where(note.c.box == box)
+    return _notes(connection, connection.execute(query.order_by(note.c.rid)).mappings().all())
+
+
+def evolved_contexts(connection: Connection, note_ids: Sequence[str]) -> dict[str, str]:
+    """Return the context of each note whose present context came from later notes, and from nobody since."""
+    table, note = schema.revision.c, schema.note.c
+    found: dict[str, str] = {}
+    for some in rows.chunks(list(note_ids)):
+        stands = (table.note_id.in_(some), table.field == "context", table.undone.is_(False), table.kind != "undo")
+        last = select(func.max(table.id)).where(*stands).group_by(table.note_id)
+        query = (
+            select(table.note_id, note.context)
+            .join(schema.note, note.id == table.note_id)
+            .where(table.id.in_(last), table.kind == "evolve")
+        )
+        found.update(connection.execute(query).all())
+    return found
+
+
+def session_turns(connection: Connection, box: str, spans: Iterable[tuple[str, int, int]]) -> list[Note]:
+    """Return the notes of sessions at positions from `low` to `high`, both included, in order."""
+    table = schema.note.c
+    found: list[RowMapping] = []
+    for session_id, low, high in spans:
+        query = (
+            select(schema.note)
+            .where(table.box == box, table.session_id == session_id, table.position.between(low, high))
+            .order_by(table.position, table.rid)
+        )
+        found += connection.execute(query).mappings()
+    return _notes(connection, found)
+
+
+def counts(connection: Connection, box: str) -> dict[str, dict[str, int]]:
+    """Return counts of a box: notes by status, pending by reason, and the other tables."""
+    table = schema.note.c
+    by_status = select(table.status, func.count()).where(table.box == box).group_by(table.status)
+    by_reason = (
+        select(table.pending_reason, func.count())
+        .where(table.box == box, table.status == "pending")
+        .group_by(table.pending_reason)
+    )
+    others = {
+        name: connection.execute(select(func.count()).where(owner.c.box == box)).scalar_one()
+        for name, owner in (
+            ("links", schema.link),
+            ("revisions", schema.revision),
+        )
+    }
+    waiting = select(func.count(schema.outbox.c.note_id.distinct())).join(
+        schema.vector, schema.vector.c.note_id == schema.outbox.c.note_id
+    )
+    others["unindexed"] = connection.execute(waiting.where(schema.outbox.c.box == box)).scalar_one()
+    return {
+        "status": dict(connection.execute(by_status).all()),
+        "pending": dict(connection.execute(by_reason).all()),
+        "others": others,
+    }
+
+
+def stats(connection: Connection, box: str, *, index: str) -> Stats:
+    """Return counts and costs of a box; `index` says how its search works now."""
+    found = counts(connection, box)
+    status, others = found["status"], found["others"]
+    return Stats(
+        box=box,
+        notes=sum(status.values()),
+        ready=status.get("ready", 0),
+        pending=found["pending"],
+        archived=status.get("archived", 0),
+        index=index,
+        usage=usage(connection, box),
+        **others,
+    )
+
+
+def usage(connection: Connection, box: str) -> dict[str, Usage]:
+    """Return what a box's calls have cost, by stage."""
+    total: dict[str, Usage] = {}
+    for row in connection.execute(select(schema.usage).where(schema.usage.c.box == box)).mappings():
+        spent = Usage(**{name: row[name] for name in Usage.model_fields})
+        total[row["stage"]] = total.get(row["stage"], Usage()) + spent
+    return total
+
+
+def boxes(connection: Connection) -> list[str]:
+    """Return the names of all boxes, in the order of their creation."""
+    return list(connection.execute(select(schema.box.c.name).order_by(schema.box.c.created_at)).scalars())

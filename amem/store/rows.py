@@ -1,0 +1,117 @@
+"""Between values and rows: the only place that knows both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import bindparam, func, select
+
+from amem.model import Cause, Link, MadeBy, Note, Revision
+from amem.store import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from sqlalchemy import Connection, RowMapping
+
+_NOTE_LISTS = ("sources", "keywords", "tags", "pinned")
+_NOTE_PLAIN = tuple(name for name in Note.model_fields if name not in {*_NOTE_LISTS, "made_by", "metadata"})
+_REVISION_PLAIN = ("id", "box", "note_id", "field", "before", "after", "created_at", "undone")
+IN_LIMIT = 500
+"""Ids asked for at once: well under every database's limit of variables."""
+
+# Statements are built once: building one costs four times as much as running it.
+_CALLS = (
+    select(
+        schema.call.c.id,
+        schema.call.c.model,
+        schema.call.c.prompt,
+        func.aggregate_strings(schema.call_shown.c.note_id, " ").label("shown"),
+    )
+    .outerjoin(schema.call_shown)
+    .where(schema.call.c.id.in_(bindparam("ids", expanding=True)))
+    .group_by(schema.call.c.id, schema.call.c.model, schema.call.c.prompt)
+)
+_CAUSES = (
+    select(schema.revision_cause.c.revision_id, schema.revision_cause.c.note_id)
+    .where(schema.revision_cause.c.revision_id.in_(bindparam("ids", expanding=True)))
+    .order_by(schema.revision_cause.c.revision_id, schema.revision_cause.c.note_id)
+)
+
+
+def note_row(note: Note) -> dict[str, Any]:
+    """Return the columns of a note, but for its source key and the call that built it."""
+    row = {name: getattr(note, name) for name in _NOTE_PLAIN}
+    row.update({name: list(getattr(note, name)) for name in _NOTE_LISTS})
+    row["metadata"] = note.metadata
+    return row
+
+
+def to_note(row: RowMapping, made: Mapping[int, MadeBy]) -> Note:
+    """Return the note of a row; what the ledger holds has been validated when it went in."""
+    values = {name: row[name] for name in _NOTE_PLAIN}
+    values.update({name: tuple(row[name]) for name in _NOTE_LISTS})
+    return Note.model_construct(**values, metadata=row["metadata"], made_by=made.get(row["call_id"]))
+
+
+def link_row(link: Link, call_id: int | None) -> dict[str, Any]:
+    """Return the columns of a link."""
+    row = {name: getattr(link, name) for name in Link.model_fields if name != "made_by"}
+    row["call_id"] = call_id
+    return row
+
+
+def to_link(row: RowMapping, made: Mapping[int, MadeBy]) -> Link:
+    """Return the link of a row."""
+    values = {name: row[name] for name in Link.model_fields if name != "made_by"}
+    return Link(**values, made_by=made.get(row["call_id"]))
+
+
+def revision_row(revision: Revision, call_id: int | None) -> dict[str, Any]:
+    """Return the columns of a new revision (its causes are rows of their own)."""
+    row = {name: getattr(revision, name) for name in _REVISION_PLAIN if name != "id"}
+    return {**row, "kind": revision.cause.kind, "undoes": revision.cause.undoes, "call_id": call_id}
+
+
+def to_revision(row: RowMapping, causes: Mapping[int, Sequence[str]], made: Mapping[int, MadeBy]) -> Revision:
+    """Return the revision of a row."""
+    cause = Cause(kind=row["kind"], notes=tuple(causes.get(row["id"], ())), undoes=row["undoes"])
+    values = {name: row[name] for name in _REVISION_PLAIN}
+    return Revision(**values, cause=cause, made_by=made.get(row["call_id"]))
+
+
+def to_bytes(vector: np.ndarray) -> bytes:
+    """Return a vector as little-endian float32."""
+    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
+
+
+def to_matrix(blobs: Sequence[bytes], dimension: int) -> np.ndarray:
+    """Return vectors as one float32 matrix, shape (n, dimension)."""
+    if not blobs:
+        return np.zeros((0, dimension), dtype=np.float32)
+    return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
+
+
+def chunks(ids: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """Split ids so that no statement carries too many variables."""
+    return (ids[start : start + IN_LIMIT] for start in range(0, len(ids), IN_LIMIT))
+
+
+def made_by(connection: Connection, call_ids: Iterable[int | None]) -> dict[int, MadeBy]:
+    """Return who made what, by call id."""
+    wanted = sorted({call_id for call_id in call_ids if call_id is not None})
+    found = {}
+    for some in chunks(wanted):
+        for call_id, model, prompt, shown in connection.execute(_CALLS, {"ids": some}):
+            found[call_id] = MadeBy(model=model, prompt=prompt, shown=tuple(sorted((shown or "").split())))
+    return found
+
+
+def causes_of(connection: Connection, revision_ids: Sequence[int]) -> dict[int, list[str]]:
+    """Return the notes that brought each revision about."""
+    found: dict[int, list[str]] = {}
+    for some in chunks(revision_ids):
+        for revision_id, note_id in connection.execute(_CAUSES, {"ids": some}):
+            found.setdefault(revision_id, []).append(note_id)
+    return found

@@ -1,0 +1,125 @@
+"""The one place with SQL that only SQLite understands: pragmas and the full-text index."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sqlalchemy import event, text
+
+from amem.store.prepared import Prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from sqlite3 import Connection as RawConnection
+
+    from sqlalchemy import Connection, Engine
+
+_CREATE_FTS = "CREATE VIRTUAL TABLE IF NOT EXISTS note_fts USING fts5(box, body, tokenize = 'porter unicode61')"
+_PUT_FTS = Prepared(text("INSERT OR REPLACE INTO note_fts (rowid, box, body) VALUES (:rid, :box, :body)"))
+_DROP_FTS = Prepared(text("DELETE FROM note_fts WHERE rowid = :rid"))
+_WORD = re.compile(r"\w+", re.UNICODE)
+# Scripts written without spaces, where FTS5 would see a whole sentence as one word.
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f]+")
+
+
+def configure(engine: Engine) -> None:
+    """Make every connection durable, patient and strict."""
+
+    @event.listens_for(engine, "connect")
+    def _pragmas(raw: RawConnection, _record: object) -> None:
+        raw.isolation_level = None  # we say BEGIN ourselves
+        for pragma in (
+            "busy_timeout = 30000",
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            "cache_size = -16000",  # KiB
+            "wal_autocheckpoint = 4000",  # pages; most of them are written again and again
+        ):
+            raw.execute(f"PRAGMA {pragma}").close()
+
+
+def begin(connection: Connection, *, writing: bool) -> None:
+    """Open a transaction that says what it means to do.
+
+    A writer takes the write lock at once: upgrading a read transaction may fail however long one waits. This is no
+    listener of SQLAlchemy's `begin` event, since one listener there slows every statement down.
+    """
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def create_fts(connection: Connection) -> None:
+    """Create the full-text table where it is missing."""
+    connection.execute(text(_CREATE_FTS))
+
+
+@lru_cache(maxsize=1024)
+def box_word(box: str) -> str:
+    """Return the word that stands for a box in the full-text index."""
+    return "b" + hashlib.sha256(box.encode()).hexdigest()[:16]
+
+
+def searchable(body: str) -> str:
+    """Return `body` with every run of CJK characters also written as spaced bigrams."""
+    return _CJK.sub(lambda run: f" {' '.join(_bigrams(run.group()))} ", body)
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def words_of(question: str) -> list[str]:
+    """Return the distinct words of a question, lower-cased, in order; CJK runs as bigrams."""
+    return list(dict.fromkeys(word.lower() for word in _WORD.findall(searchable(question))))
+
+
+def put_fts(connection: Connection, box: str, bodies: Mapping[int, str]) -> None:
+    """Index the texts of a box's notes by row id, in place of what was indexed for them before."""
+    word = box_word(box)
+    _PUT_FTS.run(connection, [{"rid": rid, "box": word, "body": searchable(body)} for rid, body in bodies.items()])
+
+
+def drop_fts(connection: Connection, rids: Sequence[int]) -> None:
+    """Take notes out of the full-text index."""
+    _DROP_FTS.run(connection, [{"rid": rid} for rid in rids])
+
+
+def fts_rows(connection: Connection) -> Iterator[tuple[int, str, str]]:
+    """Yield (rid, box word, indexed body) of everything in the full-text index."""
+    for rid, box, body in connection.execute(text("SELECT rowid, box, body FROM note_fts ORDER BY rowid")):
+        yield int(rid), str(box), str(body)
+
+
+def clear_fts(connection: Connection) -> None:
+    """Make the full-text index anew, empty; also where it was damaged or is missing."""
+    connection.execute(text("DROP TABLE IF EXISTS note_fts"))
+    create_fts(connection)
+
+
+def problems(connection: Connection) -> list[str]:
+    """Return what SQLite itself finds wrong: damaged pages, indexes or full text, and references to nothing."""
+    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check")) if row[0] != "ok"]
+    for child, rid, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
+        found.append(f"row {rid} of {child} refers to a row of {parent} that does not exist")
+    return found
+
+
+def match(connection: Connection, box: str, words: Iterable[str], limit: int) -> list[tuple[int, float]]:
+    """Return (rid, BM25 score; higher is better) of the notes of `box` that hold any of `words`.
+
+    BM25 is FTS5's own: k1 = 1.2, b = 0.75 (sqlite.org/fts5.html, "The bm25() function").
+    """
+    wanted = " OR ".join(f'"{word}"' for word in words)  # words are \\w only, so quoting is complete
+    if not wanted:
+        return []
+    rows = connection.execute(
+        text(
+            "SELECT rowid, -bm25(note_fts, 0.0, 1.0) FROM note_fts WHERE note_fts MATCH :query"
+            " ORDER BY bm25(note_fts, 0.0, 1.0), rowid LIMIT :limit"
+        ),
+        {"query": f'box : "{box_word(box)}" AND body : ({wanted})', "limit": limit},
+    )
+    return [(rid, score) for rid, score in rows]

@@ -1,0 +1,201 @@
+"""Finding notes by their vectors: through Chroma where there is one, else exactly, and always what the ledger says.
+
+Chroma learns of changes in batches, from the outbox. What still waits there is scored from the ledger and takes the
+place of whatever Chroma says about it, so a committed note is found at once, a changed one never by its old vector,
+and a deleted one never at all.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from amem.errors import IndexUnavailable
+from amem.store.access import ChromaAccess
+from amem.store.claims import Claims
+from amem.store.feed import Feed
+from amem.store.matrix import Match, Matrix, ranked
+from amem.store.mirror import Mirror, Waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from amem.settings import Settings
+    from amem.store.chroma import ChromaIndex
+    from amem.store.feed import Progress
+    from amem.store.source import VectorSource
+
+_CACHE_BYTES = 512 * 2**20
+_SPARE = 16
+"""Rows asked of Chroma beyond `k`, in place of those that are out of date."""
+_FEW = 500
+"""Up to so many allowed ids are read one by one; above, the whole box is kept in memory."""
+
+
+class Difference(NamedTuple):
+    """How a box's collection differs from the ledger, but for what still waits in the outbox."""
+
+    missing: tuple[str, ...]
+    """Ids that Chroma should have."""
+    ghosts: tuple[str, ...]
+    """Ids that Chroma should not have."""
+
+
+class VectorIndex:
+    """The vectors of all boxes of one ledger. Any thread may call it; nothing is opened before it is needed."""
+
+    def __init__(self, source: VectorSource, directory: Path, settings: Settings) -> None:
+        self._source = source
+        self._settings = settings
+        wanted = settings.chroma and settings.max_collections > 0
+        self._access = ChromaAccess(directory, settings.chroma_url) if wanted else None
+        self._claims = Claims(source, settings.max_collections)
+        self._feed = Feed(source, self._access, self._claims, settings.index_batch, self._drained)
+        self._caching = threading.Lock()
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()
+        self._waiting: dict[str, Waiting] = {}
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def search(
+        self, box: str, vector: NDArray[np.float32], k: int, among: Collection[str] | None = None
+    ) -> list[Match]:
+        """Return the `k` notes of `box` nearest to `vector`, best first; `among` restricts them to some ids."""
+        return self.similar(box, vector[None, :], k, among)[0]
+
+    def similar(
+        self, box: str, queries: NDArray[np.float32], k: int, among: Collection[str] | None = None
+    ) -> list[list[Match]]:
+        """Return for each row of `queries` the `k` nearest notes of `box`, best first."""
+        if k < 1 or not len(queries):
+            return [[] for _ in queries]
+        if among is not None:
+            return self._among(box, queries, k, among)
+        serving = self._serving(box)
+        if serving is not None:
+            try:
+                return self._through_chroma(box, *serving, queries, k)
+            except IndexUnavailable as error:
+                self._failed(error)
+        return self._mirror(box).top(queries, k)
+
+    def search_exact(self, box: str, vector: NDArray[np.float32], k: int) -> list[Match]:
+        """Return what an exact search over the ledger's vectors finds."""
+        return self._mirror(box).top(vector[None, :], k)[0]
+
+    def vectors(self, ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
+        """Return the ledger's vectors of those `ids` that have one, in order."""
+        return self._source.vectors_of(ids)
+
+    def how(self, box: str) -> str:
+        """Say how `box` is searched: `chroma`, or `exact: <why>`."""
+        if self._access is None:
+            return "exact: Chroma is switched off"
+        if self._access.why is not None:
+            return f"exact: {self._access.why}"
+        claims = self._claims.known()
+        if box in claims:
+            return "chroma"
+        if len(claims) >= self._settings.max_collections:
+            return f"exact: {len(claims)} other boxes have the collections there are"
+        return f"exact: the box gets a collection when {self._settings.index_batch} notes wait for it"
+
+    def difference(self, box: str) -> Difference | None:
+        """Compare a box's collection with the ledger, id by id; None where Chroma does not serve the box."""
+        serving = self._serving(box)
+        if serving is None:
+            return None
+        index, name = serving
+        _, waiting = self._overlay(box).overlay(np.zeros((0, 1), dtype=np.float32), 0)
+        there, wanted = set(index.ids(name)), self._mirror(box).ids()
+        return Difference(
+            missing=tuple(sorted(wanted - there - waiting)), ghosts=tuple(sorted(there - wanted - waiting))
+        )
+
+    def _through_chroma(
+        self, box: str, index: ChromaIndex, name: str, queries: NDArray[np.float32], k: int
+    ) -> list[list[Match]]:
+        # The outbox is read first: a row drained in between is then known twice, never not at all.
+        fresh, stale = self._overlay(box).overlay(queries, k)
+        found = index.query(name, queries, k + min(len(stale), _SPARE))
+        good = _without(found, stale)
+        if len(stale) > _SPARE and any(len(some) < k for some in good):
+            good = _without(index.query(name, queries, k + len(stale)), stale)
+        return [ranked([*old, *new], k) for old, new in zip(good, fresh, strict=True)]
+
+    def _among(self, box: str, queries: NDArray[np.float32], k: int, among: Collection[str]) -> list[list[Match]]:
+        if len(among) > _FEW:
+            return self._mirror(box).top(queries, k, among)
+        few = Matrix()
+        few.put(*self._source.vectors_of(sorted(among)))
+        return few.top(queries, k)
+
+    def _serving(self, box: str) -> tuple[ChromaIndex, str] | None:
+        """Return the open Chroma and the box's collection, or None where the box is searched exactly."""
+        if self._access is None or box not in self._claims.known():
+            return None
+        try:
+            index = self._access.get()
+            name = None if index is None else self._claims.settled(index).get(box)
+        except IndexUnavailable as error:
+            self._failed(error)
+            return None
+        return None if index is None or name is None else (index, name)
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    def drain(self, box: str | None = None, *, force: bool = False) -> int:
+        """Tell Chroma what waits in the outbox; return how many rows were done.
+
+        A box is due when a whole batch waits, and one batch is done a call; `force` does everything. A failure
+        costs nothing but time: the rows stay until Chroma has taken them.
+        """
+        return self._feed.drain(box, force=force)
+
+    def rebuild(self, progress: Progress | None = None) -> int:
+        """Make Chroma anew from the ledger; return how many vectors it was given.
+
+        Raises:
+            IndexUnavailable: Chroma is switched off, open in another process, or fails.
+        """
+        return self._feed.rebuild(progress)
+
+    def close(self) -> None:
+        """Close Chroma and let other processes have it; what waits in the outbox waits on."""
+        if self._access is not None:
+            self._access.close()
+        with self._caching:
+            self._mirrors.clear()
+            self._waiting.clear()
+
+    def _failed(self, error: IndexUnavailable) -> None:
+        if self._access is not None:
+            self._access.failed(error)
+
+    # -- copies in memory ------------------------------------------------------------------------
+
+    def _mirror(self, box: str) -> Mirror:
+        with self._caching:
+            mirror = self._mirrors.setdefault(box, Mirror(self._source, box))
+            self._mirrors.move_to_end(box)
+            while len(self._mirrors) > 1 and sum(m.nbytes for m in self._mirrors.values()) > _CACHE_BYTES:
+                self._mirrors.popitem(last=False)
+            return mirror
+
+    def _overlay(self, box: str) -> Waiting:
+        with self._caching:
+            return self._waiting.setdefault(box, Waiting(self._source, box))
+
+    def _drained(self, box: str) -> None:
+        with self._caching:
+            self._waiting.pop(box, None)
+
+
+def _without(found: list[list[Match]], stale: set[str]) -> list[list[Match]]:
+    return [[match for match in some if match.note_id not in stale] for some in found]

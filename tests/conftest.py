@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from ledger_support import Shelf
+from support import Clock, counting_ids
+
+from amem.embedding import HashEmbedder
+from amem.memory import AsyncMemory
+from amem.testing import ScriptedLLM
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def open_memory(tmp_path, clock):
+    """Open memories in this test's directory; they are deterministic, and closed by the test."""
+
+    def opened(llm=None, path="memory", **settings):
+        script = ScriptedLLM(llm) if isinstance(llm, (dict, list)) or callable(llm) else llm
+        settings = {"chroma": False, "similarity_floor": 0.0, **settings}
+        return AsyncMemory.open(
+            tmp_path / path,
+            llm=script,
+            embedder=HashEmbedder(),
+            now=clock,
+            new_id=settings.pop("new_id", None) or counting_ids(),
+            **settings,
+        )
+
+    return opened
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A ledger without anything around it."""
+    opened = Shelf(tmp_path)
+    yield opened
+    opened.close()

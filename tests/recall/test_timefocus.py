@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amem.recall.timefocus import time_focus
+
+NOW = datetime(2024, 6, 12, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("What happened on 7 May 2023?", "2023-05-07", "2023-05-08"),
+        ("What happened on May 7th, 2023?", "2023-05-07", "2023-05-08"),
+        ("Who called on the 3rd of June?", "2024-06-03", "2024-06-04"),
+        ("Who called on 3 July?", "2023-07-03", "2023-07-04"),
+        ("Where was Ana on 2023-05-07?", "2023-05-07", "2023-05-08"),
+        ("Where was Ana in 2023-05?", "2023-05-01", "2023-06-01"),
+        ("What did Mira buy in May 2023?", "2023-05-01", "2023-06-01"),
+        ("What did Mira buy in December?", "2023-12-01", "2024-01-01"),
+        ("What did Mira buy in summer 2023?", "2023-06-01", "2023-09-01"),
+        ("What did Mira learn last winter?", "2023-12-01", "2024-03-01"),
+        ("What did Mira learn in 2022?", "2022-01-01", "2023-01-01"),
+        ("What did we say yesterday?", "2024-06-11", "2024-06-12"),
+        ("Whom did I meet last week?", "2024-06-03", "2024-06-10"),
+        ("Whom did I meet last Friday?", "2024-06-07", "2024-06-08"),
+        ("Whom did I meet this month?", "2024-06-01", "2024-07-01"),
+        ("Whom did I meet last month?", "2024-05-01", "2024-06-01"),
+        ("Whom did I meet last year?", "2023-01-01", "2024-01-01"),
+        ("What was two days ago?", "2024-06-10", "2024-06-11"),
+    ],
+)
+def test_a_question_names_its_time(question, start, end):
+    span = time_focus(question, NOW)
+    assert [f"{moment:%Y-%m-%d}" for moment in span] == [start, end]
+
+
+@pytest.mark.parametrize(
+    "question", ["May I ask who called?", "What did Mira say?", "Is 31 February a date?", "Who may march in front?", ""]
+)
+def test_a_question_without_a_time_has_no_focus(question):
+    assert time_focus(question, NOW) is None
+
+
+@given(st.text(), st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)).map(lambda d: d.replace(tzinfo=UTC)))
+def test_any_text_can_be_asked(question, now):
+    span = time_focus(question, now)
+    assert span is None or span.start < span.end
+
+
+def test_the_distance_to_a_span_is_zero_within_it_and_grows_outside():
+    span = time_focus("in May 2023", NOW)
+    assert span.days_to(datetime(2023, 5, 20, tzinfo=UTC)) == 0
+    assert span.days_to(datetime(2023, 4, 29, tzinfo=UTC)) == 2

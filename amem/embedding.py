@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from amem.errors import EmbeddingError, SettingsError
+from amem.tokens import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -132,7 +133,7 @@ class RemoteEmbedder:
             return np.zeros((0, self.dimension), dtype=np.float32)
         pieces = [
             (owner, text[start : start + self._piece] or " ")  # providers refuse the empty text
-            for owner, text in enumerate(texts)
+            for owner, text in enumerate(map(encodable, texts))
             for start in range(0, max(len(text), 1), self._piece)
         ]
         rows: list[list[float]] = []
@@ -193,6 +194,6 @@ def _provider(model: str, settings: Settings) -> Callable[[list[str]], Awaitable
         from amem.llm.litellm_client import embed_texts
 
         base, key, timeout = settings.embedding_api_base, settings.api_key, settings.timeout
-        return await embed_texts(model, texts, base, key, timeout)
+        return await embed_texts(model, texts, base, key, timeout, retries=settings.retries)
 
     return ask

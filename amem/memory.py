@@ -266,6 +266,7 @@ class AsyncMemory:
         *,
         k: int = 10,
         boxes: Sequence[str] | None = None,
+        now: datetime | None = None,
         explain: bool = False,
         **filters: Any,
     ) -> Sequence[Hit]:
@@ -275,6 +276,7 @@ class AsyncMemory:
             question: what is asked, in any words; no query syntax.
             k: how many notes at most.
             boxes: search these boxes instead of this view's one (only on a memory, not on a box view).
+            now: what "last week" in the question counts from; default: the present.
             explain: say of each hit how its score came about.
             filters: `agent_id`, `session_id`, `speaker`, `tags`, `since`, `until`, `metadata`, `archived`.
 
@@ -283,14 +285,22 @@ class AsyncMemory:
         """
         if k < 0:
             raise InputError(f"k is {k}; it must be 0 or more")
+        rooms = self._rooms
+        given = make_filter(**filters)
         hits = await search(
-            self._rooms, self._boxes(boxes), question, k=k, given=make_filter(**filters), explain=explain
+            rooms, self._boxes(boxes), question, k=k, given=given, now=now or rooms.now(), explain=explain
         )
         await to_thread(self._rooms.ledger.touch, [hit.note.id for hit in hits], self._rooms.now())
         return hits
 
     async def recall(
-        self, question: str, *, budget: int = 1000, boxes: Sequence[str] | None = None, **filters: Any
+        self,
+        question: str,
+        *,
+        budget: int = 1000,
+        boxes: Sequence[str] | None = None,
+        now: datetime | None = None,
+        **filters: Any,
     ) -> Context:
         """Return the best notes for a question as text of at most `budget` tokens that cites each of them.
 
@@ -300,7 +310,8 @@ class AsyncMemory:
         if budget < 0:
             raise InputError(f"the budget is {budget} tokens; it must be 0 or more")
         rooms = self._rooms
-        hits = await search(rooms, self._boxes(boxes), question, k=RECALL_HITS, given=make_filter(**filters))
+        given = make_filter(**filters)
+        hits = await search(rooms, self._boxes(boxes), question, k=RECALL_HITS, given=given, now=now or rooms.now())
         evolved = await to_thread(rooms.ledger.evolved_contexts, [hit.note.id for hit in hits])
         packed = await to_thread(pack, hits, evolved, budget=budget, tokenizer=rooms.tokenizer)
         await to_thread(rooms.ledger.touch, [c.note_id for c in packed.citations], rooms.now())

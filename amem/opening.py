@@ -11,6 +11,7 @@ from amem.errors import LedgerUnavailable
 from amem.ids import NoteIds
 from amem.llm.metering import Budget, Meter
 from amem.prompts import PromptSet
+from amem.recall.layout import Layouts
 from amem.render import RenderName, renderer
 from amem.rooms import Rooms
 from amem.settings import Settings
@@ -64,7 +65,7 @@ def open_rooms(
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LedgerUnavailable(f"{directory} cannot be used for a memory: {error}") from error
-    render_name: RenderName = "paper-1" if settings.strategy == "paper" else "dated-1"
+    render_name: RenderName = "paper-1" if settings.strategy == "paper" else "spoken-1"
     render = renderer(render_name)
     embedder = embedder or open_embedder(settings)
     url = settings.database_url or f"sqlite:///{directory / LEDGER_FILE}"
@@ -86,6 +87,7 @@ def open_rooms(
         ledger=ledger,
         vectors=vectors,
         index=VectorIndex(vectors, directory, settings),
+        layouts=Layouts(ledger),
         embedder=embedder,
         tokenizer=open_tokenizer(settings),
         prompts=_prompts(settings),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from amem.model import Note
 
-RenderName = Literal["dated-1", "paper-1"]
+RenderName = Literal["spoken-1", "paper-1"]
 MONTHS = (
     "January February March April May June July August September October November December".split()  # noqa: SIM905 - shorter to read
 )
@@ -21,15 +21,14 @@ def long_date(moment: datetime) -> str:
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
-def dated(note: Note) -> str:
-    """Render date, speaker, content, context, keywords and tags.
+def spoken(note: Note) -> str:
+    """Render speaker, content, context, keywords and tags.
 
-    The date and the speaker are in front because they pay: without the date evidence recall at 10 on LoCoMo
-    falls from .468 to .416 (dense) and from .594 to .572 (BM25).
+    The date is not in it: recall reads it from the note itself, where it tells more (docs/recall.md), and in the
+    vector it would draw notes of one day together, when linking is about what connects the days.
     """
     who = f"{note.speaker}: " if note.speaker else ""
-    head = f"{long_date(note.occurred_at)} {who}{note.content}"
-    return "\n".join([head, *_known_for(note)])
+    return "\n".join([f"{who}{note.content}", *_known_for(note)])
 
 
 def paper(note: Note) -> str:
@@ -44,4 +43,4 @@ def _known_for(note: Note) -> list[str]:
 
 def renderer(name: RenderName) -> Callable[[Note], str]:
     """Return the function of that name; the name is part of the embedding's fingerprint."""
-    return {"dated-1": dated, "paper-1": paper}[name]
+    return {"spoken-1": spoken, "paper-1": paper}[name]

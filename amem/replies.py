@@ -69,22 +69,26 @@ class EvolveReply(Reply):
 
 
 class WindowLink(Reply):
-    """A connection from a new note (`source`) to a neighbour or another new note (`target`)."""
+    """What one new note (`source`) is connected with: neighbours or other new notes (`targets`), mostly none or one."""
 
     source: Position
-    target: Position
+    targets: Annotated[list[Position], Field(max_length=2)]
     reason: Annotated[str, Field(max_length=200)]
     relation: Annotated[str, Field(max_length=60)]
 
 
-class WindowChange(ProposedChange):
-    """A change to one neighbour, and the new notes it is due to."""
+class WindowChange(Reply):
+    """A change to one neighbour, and the new notes it is due to; an empty value leaves the field as it is."""
 
-    because: Annotated[list[Position], Field(max_length=8)]
+    because: Annotated[list[Position], Field(max_length=4)]
+    neighbour: Position
+    context: Sentence
+    keywords: Words
+    tags: Words
 
 
 class LinkEvolveReply(Reply):
     """Connections and changes for a whole window of new notes."""
 
-    links: Annotated[list[WindowLink], Field(max_length=16)]
-    changes: Annotated[list[WindowChange], Field(max_length=6)]
+    links: Annotated[list[WindowLink], Field(max_length=64)]
+    changes: Annotated[list[WindowChange], Field(max_length=3)]

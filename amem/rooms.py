@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amem.llm.protocol import LLM
     from amem.model import Note
     from amem.prompts import PromptSet
+    from amem.recall.layout import Layouts
     from amem.settings import Settings
     from amem.store.ledger import Ledger
     from amem.store.outbox import LedgerVectors
@@ -34,6 +35,7 @@ class Rooms:
     ledger: Ledger
     vectors: LedgerVectors
     index: VectorIndex
+    layouts: Layouts
     embedder: Embedder
     tokenizer: Tokenizer
     prompts: PromptSet

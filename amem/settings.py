@@ -76,6 +76,8 @@ class Settings(BaseSettings):
     """A Chroma server, instead of the embedded one."""
     max_collections: int = Field(default=64, ge=0, le=150)
     """Boxes that get a Chroma collection, first come; the others are searched exactly."""
+    exact_up_to: int = Field(default=20_000, ge=0)
+    """A box with at most so many vectors is searched exactly, which is faster there than Chroma, and never wrong."""
     index_batch: int = Field(default=256, ge=1, le=5000)
     """Notes that wait in the outbox before they go to Chroma together."""
 

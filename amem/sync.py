@@ -164,17 +164,24 @@ class Memory:
         *,
         k: int = 10,
         boxes: Sequence[str] | None = None,
+        now: datetime | None = None,
         explain: bool = False,
         **filters: Any,
     ) -> Sequence[Hit]:
         """Return the best notes for a question; see `AsyncMemory.search`."""
-        return self._loop.run(self._inner.search(question, k=k, boxes=boxes, explain=explain, **filters))
+        return self._loop.run(self._inner.search(question, k=k, boxes=boxes, now=now, explain=explain, **filters))
 
     def recall(
-        self, question: str, *, budget: int = 1000, boxes: Sequence[str] | None = None, **filters: Any
+        self,
+        question: str,
+        *,
+        budget: int = 1000,
+        boxes: Sequence[str] | None = None,
+        now: datetime | None = None,
+        **filters: Any,
     ) -> Context:
         """Return the best notes as cited text within a token budget; see `AsyncMemory.recall`."""
-        return self._loop.run(self._inner.recall(question, budget=budget, boxes=boxes, **filters))
+        return self._loop.run(self._inner.recall(question, budget=budget, boxes=boxes, now=now, **filters))
 
     def get(self, note_id: str) -> Note:
         """Return one note; see `AsyncMemory.get`."""

@@ -18,7 +18,7 @@ from amem.store.plan import Call, Change, Plan, PlannedLink, apply_change
 
 DIMENSION = 8
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
-render = renderer("dated-1")
+render = renderer("spoken-1")
 ANY = Filter(archived=True)
 
 

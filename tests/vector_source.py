@@ -78,6 +78,10 @@ class MemorySource:
             reached = max([r for _, r, _ in found], default=revision)
             return [i for i, _, _ in found], self._matrix([v for _, _, v in found]), reached
 
+    def has_at_most(self, box, limit):
+        with self.lock:
+            return sum(kept[0] == box for kept in self.stored.values()) <= limit
+
     def vectors_of(self, note_ids):
         with self.lock:
             there = [note_id for note_id in note_ids if note_id in self.stored]

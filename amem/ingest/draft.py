@@ -36,6 +36,8 @@ class Draft:
         self.box = notes[0].box
         self.notes: dict[str, Note] = {note.id: note for note in notes}
         """Every note involved, as it will be if the draft is committed."""
+        self.originals: dict[str, Note] = dict(self.notes)
+        """Every note involved, as it was found."""
         self.vectors: dict[str, np.ndarray] = {}
         """Rendered text to vector, as far as they were made on the way."""
         self.changes: list[Change] = []

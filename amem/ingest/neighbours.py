@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from amem.ingest.draft import Draft
     from amem.model import Note
+    from amem.rooms import Rooms
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,21 @@ async def find_neighbours(draft: Draft, notes: Sequence[Note]) -> Neighbours:
     texts = [rooms.render(note) for note in notes]
     draft.vectors |= await embed(rooms, texts)
     matrix = np.stack([draft.vectors[text] for text in texts])
-    found = await to_thread(rooms.index.similar, draft.box, matrix, settings.neighbours + len(draft.window))
-    nearest = _best(found, {note.id for note in draft.window}, floor, settings.neighbours)
-    there = await to_thread(rooms.ledger.get, list(nearest), boxes=[draft.box])
-    chosen = [there[i] for i in nearest if i in there and there[i].status != "archived"][:limit]
-    strengths = await _strengths(draft, notes, matrix, chosen)
+    chosen, strengths = await to_thread(_look_up, draft, notes, matrix, floor, limit)
     mates = any(strengths[a.id, b.id] >= floor for i, a in enumerate(notes) for b in notes[:i])
     return Neighbours(notes=tuple(chosen), strengths=strengths, floor=floor, mates=mates)
+
+
+def _look_up(
+    draft: Draft, notes: Sequence[Note], matrix: np.ndarray, floor: float, limit: int
+) -> tuple[list[Note], dict[tuple[str, str], float]]:
+    """Do all reading in one go, in a thread: crossing over costs more than most of the reads."""
+    rooms, k = draft.rooms, draft.rooms.settings.neighbours
+    found = rooms.index.similar(draft.box, matrix, k + len(draft.window))
+    nearest = _best(found, {note.id for note in draft.window}, floor, k)
+    there = rooms.ledger.get(list(nearest), boxes=[draft.box])
+    chosen = [there[i] for i in nearest if i in there and there[i].status != "archived"][:limit]
+    return chosen, _strengths(rooms, notes, matrix, chosen)
 
 
 def _best(found: Sequence[Sequence[tuple[str, float]]], exclude: set[str], floor: float, k: int) -> dict[str, float]:
@@ -70,10 +79,10 @@ def _best(found: Sequence[Sequence[tuple[str, float]]], exclude: set[str], floor
     return dict(sorted(best.items(), key=lambda item: (-round(item[1], 4), item[0])))
 
 
-async def _strengths(
-    draft: Draft, notes: Sequence[Note], matrix: np.ndarray, others: Sequence[Note]
+def _strengths(
+    rooms: Rooms, notes: Sequence[Note], matrix: np.ndarray, others: Sequence[Note]
 ) -> dict[tuple[str, str], float]:
-    ids, stored = await to_thread(draft.rooms.vectors.vectors_of, [note.id for note in others])
+    ids, stored = rooms.vectors.vectors_of([note.id for note in others])
     names = [*ids, *(note.id for note in notes)]
     cosines = matrix @ np.vstack([stored, matrix]).T
     return {

@@ -41,7 +41,6 @@ async def process_window(rooms: Rooms, notes: Sequence[Note]) -> tuple[list[AddR
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)
     committed = await _commit(draft)
-    await _index(rooms)
     return draft.results(committed), draft.error
 
 
@@ -86,16 +85,11 @@ async def _earlier(draft: Draft, turns: Sequence[Note]) -> list[Note]:
 async def _commit(draft: Draft) -> Committed:
     """Apply everything the window came to, in one transaction; re-embed what changed."""
     try:
-        return await apply(draft.rooms, draft.plan(), draft.vectors)
+        return await apply(draft.rooms, draft.plan(), draft.vectors, draft.originals)
     except EmbeddingError as error:
         draft.fail(error)
         draft.forget_texts()
         return await apply(draft.rooms, draft.plan())
-
-
-async def _index(rooms: Rooms) -> None:
-    """Pass full batches on to Chroma; what waits in the outbox is found all the same."""
-    await to_thread(rooms.index.drain)
 
 
 async def plan_evolution(rooms: Rooms, note: Note) -> tuple[Plan, list[Revision]]:

@@ -25,7 +25,9 @@ async def weave(draft: Draft) -> None:
     if not notes:
         return
     near = await find_neighbours(draft, notes)
-    draft.notes |= {note.id: note for note in near.notes}
+    found = {note.id: note for note in near.notes}
+    draft.notes |= found
+    draft.originals |= found
     if draft.rooms.settings.strategy == "paper":
         await _one_by_one(draft, notes[0], near)
     elif near.notes or near.mates:
@@ -76,9 +78,8 @@ def _take_links(draft: Draft, proposals: Sequence[LinkProposal], near: Neighbour
 
 def _take_changes(draft: Draft, evolutions: Sequence[Evolution], call: int) -> None:
     changes, skipped = plan.evolve_changes(evolutions, draft.notes, draft.rooms.settings, call)
-    originals = {note.id: note for note in draft.window}
     for change in changes:
         # A new note's own further tags: compare-and-swap is on the version it had before its build.
-        version = originals[change.note_id].version if change.note_id in originals else change.expected_version
+        version = draft.originals[change.note_id].version
         draft.changes.append(change.model_copy(update={"expected_version": version}))
     draft.skipped += skipped

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.store.plan import NeedsVectors, apply_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
 
@@ -29,23 +29,46 @@ async def embed(rooms: Rooms, texts: Iterable[str]) -> dict[str, np.ndarray]:
     return dict(zip(distinct, await rooms.embedder.embed(distinct), strict=True))
 
 
-async def apply(rooms: Rooms, plan: Plan, vectors: dict[str, np.ndarray] | None = None) -> Committed:
-    """Commit a plan; `vectors` are those made on the way, by rendered text."""
+async def apply(
+    rooms: Rooms,
+    plan: Plan,
+    vectors: Mapping[str, np.ndarray] | None = None,
+    known: Mapping[str, Note] | None = None,
+) -> Committed:
+    """Commit a plan, and pass full batches on to Chroma; what waits in the outbox is found all the same.
+
+    Args:
+        rooms: where to.
+        plan: what is to change.
+        vectors: those made on the way, by rendered text.
+        known: the notes that the plan changes, as they were when it was made; read from the ledger where not given.
+
+    Raises:
+        EmbeddingError: a changed text could not be embedded; nothing was changed.
+        GroundMoved: the plan wants all or nothing, and cannot have all; nothing was changed.
+    """
     have = dict(vectors or {})
-    current = await to_thread(rooms.ledger.get, [change.note_id for change in plan.changes], boxes=[plan.box])
-    have |= await _missing(rooms, _texts_after(rooms, plan, current), have)
+    if known is None:
+        known = await to_thread(rooms.ledger.get, [change.note_id for change in plan.changes], boxes=[plan.box])
+    have |= await _missing(rooms, _texts_after(rooms, plan, known), have)
     while True:
         try:
-            return await to_thread(rooms.ledger.commit, plan, have)
+            return await to_thread(_commit, rooms, plan, have)
         except NeedsVectors as moved:
             have |= await _missing(rooms, moved.texts, have)
+
+
+def _commit(rooms: Rooms, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
+    committed = rooms.ledger.commit(plan, vectors)
+    rooms.index.drain()
+    return committed
 
 
 async def _missing(rooms: Rooms, texts: Iterable[str], have: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return await embed(rooms, (text for text in texts if text not in have))
 
 
-def _texts_after(rooms: Rooms, plan: Plan, current: dict[str, Note]) -> list[str]:
+def _texts_after(rooms: Rooms, plan: Plan, current: Mapping[str, Note]) -> list[str]:
     """Return the rendered texts that the plan leads to and that differ from today's."""
     after = dict(current)
     for change in plan.changes:

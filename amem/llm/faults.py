@@ -73,9 +73,7 @@ def summary(error: BaseException, secret: str | None = None) -> str:
     return f"{text[:300]}…" if len(text) > 300 else text or type(error).__name__
 
 
-def unavailable(
-    model: str, error: BaseException, *, attempts: int, seconds: float, said: str
-) -> ModelUnavailable:
+def unavailable(model: str, error: BaseException, *, attempts: int, seconds: float, said: str) -> ModelUnavailable:
     """Build the error for a model that kept failing."""
     what = "no answer in time" if isinstance(error, TimeoutError) else said
     wait = retry_after(error)

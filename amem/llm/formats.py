@@ -39,7 +39,7 @@ class Ladder:
         below = steps.index(refused) + 1
         if below == len(steps):
             return False
-        # Requests in flight together are refused together; only the first of them moves the model down.
+        # Of requests in flight together one may be refused late, when the model stands lower already.
         if self._steps.get(model, refused) == refused:
             self._steps[model] = steps[below]
         return True
@@ -68,7 +68,5 @@ def messages(request: Request, form: Format) -> list[dict[str, str]]:
     sent = [{"role": message.role, "content": message.content} for message in request.messages]
     if request.reply_schema is not None and form != "json_schema" and sent:
         schema = canonical_json(request.reply_schema)
-        sent[-1]["content"] += (
-            f"\n\nReply with one JSON object that matches this schema, and nothing else:\n{schema}"
-        )
+        sent[-1]["content"] += f"\n\nReply with one JSON object that matches this schema, and nothing else:\n{schema}"
     return sent

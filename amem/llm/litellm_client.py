@@ -161,7 +161,7 @@ async def embed_texts(
     texts: list[str],
     api_base: str | None = None,
     api_key: str | None = None,
-    timeout: float = 60.0,
+    timeout: float = 60.0,  # noqa: ASYNC109 - of each attempt, where the caller's would end the retries too
     *,
     retries: int = 3,
     wait: Pause | None = None,
@@ -183,7 +183,7 @@ async def embed_texts(
             return await library.aembedding(model=model, input=texts, **where, **ONE_RETRIER)
 
     try:
-        raw = await retrying(retries, effort.left, wait)(attempt)
+        raw: Any = await retrying(retries, effort.left, wait)(attempt)
     except failures(library) as error:
         raise EmbeddingError(str(effort.explain(error, api_key))) from error
     finally:

@@ -119,14 +119,9 @@ class Meter:
             for meter in line:
                 meter._flying.remove(flight)  # noqa: SLF001 - its own kind
 
-    def add(
-        self, stage: str, outcome: Reply | LLMError, *, usable: bool = True, seconds: float = 0.0
-    ) -> None:
+    def add(self, stage: str, outcome: Reply | LLMError, *, usable: bool = True, seconds: float = 0.0) -> None:
         """Count one call by hand; `usable=False` marks a reply that had to be thrown away."""
-        if isinstance(outcome, Reply):
-            usage = _of_reply(outcome, usable=usable)
-        else:
-            usage = _of_error(outcome, seconds)
+        usage = _of_reply(outcome, usable=usable) if isinstance(outcome, Reply) else _of_error(outcome, seconds)
         for meter in self._line():
             meter._stages[stage] = meter._stages.get(stage, Usage()) + usage  # noqa: SLF001 - its own kind
             meter._dearest = max(meter._dearest, usage.cost)  # noqa: SLF001 - its own kind
@@ -144,17 +139,13 @@ class Meter:
         used = spent.prompt_tokens + spent.completion_tokens
         held = sum(flight.tokens for flight in self._flying)
         if budget.tokens is not None and used + held + tokens > budget.tokens:
-            raise _spent(
-                f"{budget.tokens} tokens", f"{used} used, {held} held for calls under way, {tokens} needed"
-            )
+            raise _spent(f"{budget.tokens} tokens", f"{used} used, {held} held for calls under way, {tokens} needed")
         if budget.usd is not None:
             self._afford_money(budget.usd, spent, flying)
 
     def _afford_money(self, usd: float, spent: Usage, flying: int) -> None:
         if spent.unpriced:
-            raise _spent(
-                f"${usd:g}", f"{spent.unpriced} calls have no known price; set calls or tokens instead"
-            )
+            raise _spent(f"${usd:g}", f"{spent.unpriced} calls have no known price; set calls or tokens instead")
         # What a call will cost is not known beforehand: the dearest one so far stands for each still to come.
         if spent.cost >= usd or spent.cost + (flying + 1) * self._dearest > usd:
             raise _spent(f"${usd:g}", f"${spent.cost:.4f} spent, {flying} calls under way")

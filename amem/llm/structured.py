@@ -109,11 +109,7 @@ def _read(piece: Piece, text: str, output: type[T]) -> T:
             value = jsontext.repaired(piece)
         except ValueError as error:
             raise BadReply(f"it is not valid JSON ({error})", text) from error
-    if (
-        isinstance(value, list)
-        and not jsontext.only(piece, text)
-        and not all(isinstance(v, dict) for v in value)
-    ):
+    if isinstance(value, list) and not jsontext.only(piece, text) and not all(isinstance(v, dict) for v in value):
         raise BadReply("there is no JSON object in it", text)
     return _valid(value, text, output)
 
@@ -129,9 +125,7 @@ def _valid(value: Any, text: str, output: type[T]) -> T:
 
 def _only_list(output: type[BaseModel]) -> str | None:
     """Name the one field that is a list, for models that leave out the object around it."""
-    lists = [
-        name for name, field in output.model_fields.items() if get_origin(field.annotation) in {list, tuple}
-    ]
+    lists = [name for name, field in output.model_fields.items() if get_origin(field.annotation) in {list, tuple}]
     return lists[0] if len(lists) == 1 else None
 
 
@@ -205,7 +199,5 @@ def _shortened(text: str) -> str:
 def _final(fault: BadReply | ModelRefused, request: Request) -> BadReply | ModelRefused:
     if isinstance(fault, BadReply):
         tried = "also with twice the room" if isinstance(fault, TruncatedReply) else "also when asked again"
-        return type(fault)(
-            f"{request.prompt.name}: {fault.problem} ({tried}); nothing of it was stored", fault.text
-        )
+        return type(fault)(f"{request.prompt.name}: {fault.problem} ({tried}); nothing of it was stored", fault.text)
     return ModelRefused(f"{request.prompt.name}: {fault}; nothing was stored")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, stop_before_delay
-from tenacity.wait import wait_exponential_jitter
+from tenacity.wait import wait_exponential, wait_random
 
 from amem.llm import faults
 
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
     Pause = Callable[[RetryCallState], float]
 
-ONE_RETRIER = {"num_retries": 0, "max_retries": 0}
+
+class _Never(int):
+    """A zero that counts as true: litellm's embeddings read `max_retries or 2`."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+ONE_RETRIER = {"num_retries": 0, "max_retries": _Never()}
 """For every call to litellm: left alone it retries in two layers, which multiply."""
 
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
@@ -86,7 +94,7 @@ class Effort:
 
 def retrying(retries: int, seconds: float, pause: Pause | None = None) -> AsyncRetrying:
     """Retry transient faults only; a Retry-After is kept to, and one beyond `seconds` ends the trying."""
-    backoff: Pause = pause or wait_exponential_jitter(initial=0.5, max=20)
+    backoff: Pause = pause or wait_exponential(multiplier=0.5, max=20) + wait_random(0, 0.5)
 
     def wait(state: RetryCallState) -> float:
         asked = faults.retry_after(state.outcome.exception()) if state.outcome else None
@@ -109,8 +117,8 @@ def apart(timeout: float, owner: object) -> float:
     return timeout + (id(owner) % 1_000_000) * 1e-9
 
 
-async def hang_up(library: Any, timeout: float) -> None:
-    """Close the connections opened with this timeout in the running event loop.
+async def hang_up(library: Any, mark: float) -> None:
+    """Close the connections opened in the running event loop with the timeout `mark`.
 
     Only clients of OpenAI's own and compatible APIs carry a timeout; the others are shared by all callers of a
     provider, and stay with litellm.
@@ -118,7 +126,7 @@ async def hang_up(library: Any, timeout: float) -> None:
     cache = library.in_memory_llm_clients_cache
     here = cache.update_cache_key_with_event_loop("")
     for key, client in list(cache.cache_dict.items()):
-        if key.endswith(here) and getattr(client, "timeout", None) == timeout:
+        if key.endswith(here) and getattr(client, "timeout", None) == mark:
             cache.delete_cache(key)
             await client.close()
     await asyncio.sleep(0)  # transports finish closing in the loop's next round

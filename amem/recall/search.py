@@ -1,70 +1,86 @@
-"""From a question to ranked notes: candidates of both arms, exact scores over their union, one sum."""
+"""From a question to ranked notes: candidates of both arms, their neighbours, exact features, one weighted sum."""
 
 from __future__ import annotations
 
 import logging
 from asyncio import to_thread
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.errors import EmbeddingError
 from amem.model import Explanation, Hit
+from amem.recall import features
+from amem.recall.timefocus import time_focus
+from amem.recall.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from numpy.typing import NDArray
 
     from amem.filters import Filter
+    from amem.recall.features import Lexical, Question
+    from amem.recall.layout import View
     from amem.rooms import Rooms
 
 log = logging.getLogger("amem.recall")
 
 CANDIDATES = 200
-"""Of each arm."""
+"""Of each arm; docs/recall.md says what scoring every note would add."""
 
 
-@dataclass
-class Scored:
-    """The candidates of one box with their scores by arm."""
+@dataclass(frozen=True)
+class Ranked:
+    """The candidates of one box, best first."""
 
-    ids: list[str]
-    parts: dict[str, np.ndarray]
-    """Each arm's standardised score, shape (candidates,)."""
-    ranks: dict[str, dict[str, int]] = field(default_factory=dict)
+    view: View
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    parts: Mapping[str, NDArray[np.float64]]
+    """Each feature's contribution to the score."""
+    arms: Mapping[str, NDArray[np.int64]]
+    """Each arm's candidates, its best first."""
 
-    @property
-    def total(self) -> np.ndarray:
-        """Sum of the parts, shape (candidates,)."""
-        return np.sum(list(self.parts.values()), axis=0) if self.parts else np.zeros(len(self.ids))
+    def explanation(self, at: int, rank: int) -> Explanation:
+        """Say how the score of the candidate at a place came about."""
+        row = int(self.rows[at])
+        places = {name: np.flatnonzero(rows == row) for name, rows in self.arms.items()}
+        return Explanation(
+            note_id=self.view.ids[row],
+            rank=rank,
+            score=float(self.scores[at]),
+            parts={name: round(float(values[at]), 6) for name, values in self.parts.items() if values[at]},
+            ranks={
+                name: int(found[0]) + 1 for name, rows in self.arms.items() if len(found := np.flatnonzero(rows == row))
+            },
+        )
 
 
 async def search(
-    rooms: Rooms, boxes: Sequence[str], question: str, *, k: int, given: Filter, explain: bool = False
+    rooms: Rooms,
+    boxes: Sequence[str],
+    question: str,
+    *,
+    k: int,
+    given: Filter,
+    now: datetime,
+    explain: bool = False,
 ) -> list[Hit]:
     """Return the `k` best notes for a question, best first, ties in order of id."""
     if k == 0:
         return []
-    vector = await _embed_question(rooms, question)
-    scored = [await _score_box(rooms, box, question, vector, given) for box in boxes]
-    ranked = sorted(
-        ((-float(total), note_id, scores, i) for scores in scored for i, (note_id, total) in
-         enumerate(zip(scores.ids, scores.total, strict=True))),
-        key=lambda item: item[:2],
-    )[:k]  # fmt: skip
-    notes = await to_thread(rooms.ledger.get, [note_id for _, note_id, _, _ in ranked], boxes=boxes)
-    return [
-        Hit(
-            note=notes[note_id],
-            score=-negative,
-            explanation=_explained(scores, index, rank, -negative) if explain else None,
-        )
-        for rank, (negative, note_id, scores, index) in enumerate(ranked, start=1)
-        if note_id in notes
-    ]
+    vector = await embed_question(rooms, question)
+    asked = features.Question(question, time_focus(question, now))
+    return await to_thread(_search, rooms, boxes, asked, vector, k, given, explain)
 
 
-async def _embed_question(rooms: Rooms, question: str) -> np.ndarray | None:
+async def embed_question(rooms: Rooms, question: str) -> NDArray[np.float32] | None:
+    """Return the question's vector, or None where the embedder fails: the words still find notes."""
+    if not question.strip():
+        return None
     try:
         matrix = await rooms.embedder.embed([question])
     except EmbeddingError as error:
@@ -73,52 +89,78 @@ async def _embed_question(rooms: Rooms, question: str) -> np.ndarray | None:
     return np.asarray(matrix[0])
 
 
-async def _score_box(rooms: Rooms, box: str, question: str, vector: np.ndarray | None, given: Filter) -> Scored:
-    allowed = await to_thread(rooms.ledger.matching_ids, box, given) if given.restricts else None
-    excluded = set() if given.archived else await to_thread(rooms.ledger.archived_ids, box)
-    words = await to_thread(rooms.ledger.lexical, box, question, CANDIDATES if allowed is None else -1)
-    near = [] if vector is None else await to_thread(rooms.index.search, box, vector, CANDIDATES, allowed)
-
-    def keep(found: Sequence[tuple[str, float]]) -> dict[str, float]:
-        return {i: s for i, s in found if i not in excluded and (allowed is None or i in allowed)}
-
-    lexical, dense = keep(words), keep(near)
-    ids = sorted({*lexical, *dense})
-    cosines = await _cosines(rooms, ids, vector, dense)
-    parts = {
-        "lexical": _standardised(np.array([lexical.get(i, 0.0) for i in ids])),
-        "dense": _standardised(cosines),
-    }
-    return Scored(ids, parts, {"lexical": _ranks(lexical), "dense": _ranks(dense)})
-
-
-async def _cosines(rooms: Rooms, ids: Sequence[str], vector: np.ndarray | None, dense: dict[str, float]) -> np.ndarray:
-    """Return the cosine of every candidate, also of those that only the other arm brought."""
-    if vector is None:
-        return np.zeros(len(ids))
-    rest = [i for i in ids if i not in dense]
-    there, matrix = await to_thread(rooms.vectors.vectors_of, rest)
-    known = {**dense, **dict(zip(there, (matrix @ vector).tolist(), strict=True))}
-    return np.array([known.get(i, 0.0) for i in ids])
+def _search(
+    rooms: Rooms,
+    boxes: Sequence[str],
+    question: Question,
+    vector: NDArray[np.float32] | None,
+    k: int,
+    given: Filter,
+    explain: bool,
+) -> list[Hit]:
+    ranked = [rank(rooms, box, question, vector, given) for box in boxes]
+    best = sorted(
+        (-float(score), found.view.ids[row], number, at)
+        for number, found in enumerate(ranked)
+        for at, (row, score) in enumerate(zip(found.rows[:k].tolist(), found.scores[:k].tolist(), strict=True))
+    )[:k]
+    notes = rooms.ledger.get([note_id for _, note_id, _, _ in best], boxes=boxes)
+    return [
+        Hit(
+            note=notes[note_id],
+            score=-negative,
+            explanation=ranked[number].explanation(at, place) if explain else None,
+        )
+        for place, (negative, note_id, number, at) in enumerate(best, start=1)
+        if note_id in notes
+    ]
 
 
-def _standardised(scores: np.ndarray) -> np.ndarray:
-    """Return z-scores over the candidates; an arm that tells nothing apart adds nothing."""
-    spread = float(scores.std()) if len(scores) else 0.0
-    return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros_like(scores)
+def rank(rooms: Rooms, box: str, question: Question, vector: NDArray[np.float32] | None, given: Filter) -> Ranked:
+    """Return the candidates of a box that the filter lets through, with their scores, best first.
+
+    Every statistic is taken over those notes alone, so that a note the filter excludes changes nothing.
+    """
+    allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
+    view = rooms.layouts.view(box, allowed)
+    words = content_words(question.text, view.speakers)
+    lexical = features.look_up(words, rooms.ledger.postings(box, words), view)
+    arms = _arms(rooms, box, view, lexical, vector, allowed)
+    rows = view.widened(np.unique(np.concatenate(list(arms.values()))))
+    cosines = None if vector is None else _cosines(rooms, box, view, view.widened(rows), vector)
+    values = features.features(question, view, lexical, rows, cosines)
+    weights = features.WEIGHTS if cosines else features.WEIGHTS_WITHOUT_VECTORS
+    parts = {name: weight * values[name] for name, weight in weights.items() if name in values}
+    scores = np.sum(list(parts.values()), axis=0) if len(rows) else np.zeros(0)
+    order = np.lexsort(([view.ids[row] for row in rows], -np.round(scores, 9)))
+    ordered = {name: values[order] for name, values in parts.items()}
+    return Ranked(view, rows[order], scores[order], ordered, arms)
 
 
-def _ranks(scores: dict[str, float]) -> dict[str, int]:
-    order = sorted(scores, key=lambda i: (-scores[i], i))
-    return {note_id: rank for rank, note_id in enumerate(order, start=1)}
+def _arms(
+    rooms: Rooms,
+    box: str,
+    view: View,
+    lexical: Lexical,
+    vector: NDArray[np.float32] | None,
+    allowed: set[str] | None,
+) -> dict[str, NDArray[np.int64]]:
+    """Return each arm's candidates as rows of the view, its best first."""
+    held = features.own_cover(lexical, view)
+    best = np.lexsort((np.arange(len(view)), -held))[:CANDIDATES]
+    arms = {"lexical": best[held[best] > 0], "dense": np.zeros(0, dtype=np.int64)}
+    if vector is not None:
+        # Archived notes are not in the view, but Chroma knows them: ask for more where there are any.
+        among = None if allowed is None else set(view.ids)
+        found = rooms.index.search(box, vector, CANDIDATES, among)
+        arms["dense"] = np.array([view.row_of[m.note_id] for m in found if m.note_id in view.row_of], dtype=np.int64)
+    if not any(len(rows) for rows in arms.values()):
+        arms["lexical"] = np.arange(min(len(view), CANDIDATES))  # nothing to go by: the other features decide
+    return arms
 
 
-def _explained(scores: Scored, index: int, rank: int, total: float) -> Explanation:
-    note_id = scores.ids[index]
-    return Explanation(
-        note_id=note_id,
-        rank=rank,
-        score=total,
-        parts={name: float(values[index]) for name, values in scores.parts.items()},
-        ranks={arm: ranks[note_id] for arm, ranks in scores.ranks.items() if note_id in ranks},
-    )
+def _cosines(
+    rooms: Rooms, box: str, view: View, rows: NDArray[np.int64], vector: NDArray[np.float32]
+) -> dict[int, float]:
+    values = rooms.index.cosines(box, [view.ids[row] for row in rows], vector)
+    return {int(row): float(value) for row, value in zip(rows, values, strict=True) if not np.isnan(value)}

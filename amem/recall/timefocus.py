@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import math
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,15 +15,39 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """From `start` up to, not including, `end`."""
+    """From `start` up to, not including, `end`; `yearly` where the question named no year."""
 
     start: datetime
     end: datetime
+    yearly: bool = False
 
-    def days_to(self, moment: datetime) -> float:
-        """Return how many days `moment` lies outside the span; 0 within it."""
-        outside = max(self.start - moment, moment - self.end, timedelta(0))
-        return outside.total_seconds() / 86_400
+    def nearness(self, moment: datetime) -> float:
+        """Return 1 within the span; around a single day, less the further off, and 0 beyond 45 days.
+
+        What happened on a day is told in the days after it more often than before it: nearness falls with e^(-d/7)
+        after the day and with e^(-d/2) before it.
+        """
+        start, end = self._in_year_of(moment)
+        if start <= moment < end:
+            return 1.0
+        if end - start > timedelta(days=1):
+            return 0.0
+        days = (_midnight(moment) - start).days
+        return 0.0 if abs(days) > 45 else math.exp(-days / 7 if days > 0 else days / 2)
+
+    def _in_year_of(self, moment: datetime) -> tuple[datetime, datetime]:
+        if not self.yearly:
+            return self.start, self.end
+        length = self.end - self.start
+        starts = [_moved(self.start, moment.year + years) for years in (-1, 0, 1)]
+        start = min(starts, key=lambda at: abs(at + length / 2 - moment))
+        return start, start + length
+
+
+def _moved(moment: datetime, year: int) -> datetime:
+    """Return the same day of another year; 29 February becomes 28 February where there is none."""
+    day = min(moment.day, calendar.monthrange(year, moment.month)[1])
+    return moment.replace(year=year, day=day)
 
 
 _MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTHS)
@@ -52,8 +77,10 @@ def time_focus(question: str, now: datetime) -> Span | None:
 
 
 def _day(parts: dict[str, str], now: datetime) -> Span | None:
-    year = int(parts.get("year") or 0) or _year_before(now, _month_number(parts["month"]), int(parts["day"]))
-    return _days(year, _month_number(parts["month"]), int(parts["day"]), 1)
+    month, day = _month_number(parts["month"]), int(parts["day"])
+    year = int(parts.get("year") or 0)
+    span = _days(year or _year_before(now, month, day), month, day, 1)
+    return span if year or span is None else span._replace(yearly=True)
 
 
 def _days(year: int, month: int, day: int, count: int) -> Span | None:
@@ -66,8 +93,9 @@ def _days(year: int, month: int, day: int, count: int) -> Span | None:
 
 def _month(parts: dict[str, str], now: datetime) -> Span | None:
     month = _month_number(parts["month"])
-    year = int(parts.get("year") or 0) or _year_before(now, month, 1)
-    return _months(year, month, 1)
+    year = int(parts.get("year") or 0)
+    span = _months(year or _year_before(now, month, 1), month, 1)
+    return span if year else span._replace(yearly=True)
 
 
 def _months(year: int, month: int, count: int) -> Span:
@@ -78,8 +106,9 @@ def _months(year: int, month: int, count: int) -> Span:
 
 def _season(parts: dict[str, str], now: datetime) -> Span:
     month, count = _SEASONS[parts["season"]]
-    year = int(parts.get("year") or 0) or _year_before(now, month, 1)
-    return _months(year, month, count)
+    year = int(parts.get("year") or 0)
+    span = _months(year or _year_before(now, month, 1), month, count)
+    return span if year or "last" in parts["lead"] else span._replace(yearly=True)
 
 
 def _year(parts: dict[str, str], now: datetime) -> Span:  # noqa: ARG001 - every reader has the same signature
@@ -143,11 +172,11 @@ _PATTERNS: tuple[tuple[str, Callable[[dict[str, str], datetime], Span | None]], 
     (rf"\b(?P<month>{_MONTH.lower()})\.? {_DAY}\b(?:,? {_YEAR}\b)?", _day),
     (r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)\b(?!-)", _iso),
     (rf"\b(?P<month>{_MONTH.lower()}),? {_YEAR}\b", _month),
-    (rf"\b(?P<season>{'|'.join(_SEASONS)})(?: of)? {_YEAR}\b", _season),
+    (rf"\b(?P<lead>)(?P<season>{'|'.join(_SEASONS)})(?: of)? {_YEAR}\b", _season),
     (rf"\b(?P<number>\d{{1,4}}|{'|'.join(_NUMBERS)}) (?P<unit>{'|'.join(_UNITS)})s? ago\b", _ago),
     (rf"\b(?P<which>last|this|past) (?P<word>week|month|year|{'|'.join(_WEEKDAYS)})\b", _relative),
     (r"\b(?P<which>)(?P<word>yesterday|today)\b", _relative),
     (rf"\b(?:in|during|since|before|after|until|of|last) (?P<month>{_MONTH.lower()})\b(?! \d)", _month),
-    (rf"\b(?:in|during|last) (?:the )?(?P<season>{'|'.join(_SEASONS)})\b", _season),
+    (rf"\b(?P<lead>in|during|last) (?:the )?(?P<season>{'|'.join(_SEASONS)})\b", _season),
     (rf"\b(?:in|during|since|before|after|until|of|year) {_YEAR}\b", _year),
 )

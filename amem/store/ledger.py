@@ -169,6 +169,21 @@ class Ledger:
         with self.database.reading() as connection:
             return queries.matching_ids(connection, box, given)
 
+    def box_state(self, box: str) -> tuple[int, int]:
+        """Return (revision, epoch): the first grows with every text written, the second with all other changes."""
+        with self.database.reading() as connection:
+            return queries.box_state(connection, box)
+
+    def glances(self, box: str, *, after_rid: int, after_revision: int) -> list[queries.Glance]:
+        """Return what recall wants to know of the notes that are new or changed since."""
+        with self.database.reading() as connection:
+            return queries.glances(connection, box, after_rid=after_rid, after_revision=after_revision)
+
+    def postings(self, box: str, words: Sequence[str]) -> list[list[int]]:
+        """Return for each word the row ids of the notes that hold it, by its stem."""
+        with self.database.reading() as connection:
+            return queries.postings(connection, box, words)
+
     def archived_ids(self, box: str) -> set[str]:
         """Return the ids of a box's archived notes."""
         with self.database.reading() as connection:

@@ -74,6 +74,15 @@ class Matrix:
         places = sorted(self._place[note_id] for note_id in wanted if note_id in self._place)
         return self._best([self._ids[place] for place in places], self._rows[places], queries, k)
 
+    def cosines(self, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the cosine of each id's row, in order; NaN where there is no row."""
+        found = np.full(len(ids), np.nan)
+        there = [(at, self._place[note_id]) for at, note_id in enumerate(ids) if note_id in self._place]
+        if there:
+            at, places = zip(*there, strict=True)
+            found[list(at)] = np.round(self._rows[list(places)] @ query, _DIGITS)
+        return found
+
     @staticmethod
     def _best(ids: Sequence[str], rows: NDArray[np.float32], queries: NDArray[np.float32], k: int) -> list[list[Match]]:
         if not ids or k < 1:

@@ -10,7 +10,7 @@ import numpy as np
 from amem.store.matrix import Match, Matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,6 +44,15 @@ class Mirror:
             if among is None:
                 return self._matrix.top(queries, k)
             return self._matrix.top_among(among, queries, k)
+
+    def cosines(self, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the cosine of each id, in order; NaN where it has no vector."""
+        with self._lock:
+            self._follow()
+            return self._matrix.cosines(ids, query)
+
+    def __len__(self) -> int:
+        return len(self._matrix)
 
     def ids(self) -> set[str]:
         """Return the ids of all vectors."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
-from amem.store import rows, schema
+from amem.store import queries, rows, schema
 from amem.store.chroma import collection_name
 
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ class LedgerVectors:
 
     def box_state(self, box: str) -> tuple[int, int]:
         """Return (revision, epoch): the first grows with every vector written, the second with every deletion."""
-        table = schema.box.c
         with self._database.reading() as connection:
-            row = connection.execute(select(table.revision, table.epoch).where(table.name == box)).first()
-        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+            return queries.box_state(connection, box)
 
     def vectors_since(self, box: str, revision: int) -> tuple[list[str], np.ndarray, int]:
         """Return ids and vectors written after `revision`, oldest first, and the revision they lead up to."""
@@ -68,6 +66,13 @@ class LedgerVectors:
                 found.update(connection.execute(query).all())
         there = [note_id for note_id in note_ids if note_id in found]
         return there, rows.to_matrix([found[note_id] for note_id in there], self.dimension)
+
+    def has_at_most(self, box: str, limit: int) -> bool:
+        """Whether a box has no more than `limit` vectors."""
+        table = schema.vector.c
+        query = select(table.revision).where(table.box == box).order_by(table.revision).offset(limit).limit(1)
+        with self._database.reading() as connection:
+            return connection.execute(query).first() is None
 
     def outbox(self, box: str | None = None, *, limit: int | None = None) -> list[OutboxRow]:
         """Return what waits, oldest first."""

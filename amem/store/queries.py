@@ -8,10 +8,11 @@ from sqlalchemy import and_, bindparam, func, or_, select
 
 from amem.errors import InputError
 from amem.model import Page, Stats, Usage
-from amem.store import rows, schema
+from amem.store import rows, schema, sqlite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from sqlalchemy import BindParameter, ColumnElement, Connection, RowMapping
 
@@ -280,3 +281,43 @@ def usage(connection: Connection, box: str) -> dict[str, Usage]:
 def boxes(connection: Connection) -> list[str]:
     """Return the names of all boxes, in the order of their creation."""
     return list(connection.execute(select(schema.box.c.name).order_by(schema.box.c.created_at)).scalars())
+
+
+def box_state(connection: Connection, box: str) -> tuple[int, int]:
+    """Return a box's (revision, epoch); (0, 0) where there is no such box."""
+    table = schema.box.c
+    row = connection.execute(select(table.revision, table.epoch).where(table.name == box)).first()
+    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+
+class Glance(NamedTuple):
+    """What recall wants to know of every note of a box."""
+
+    rid: int
+    id: str
+    session_id: str | None
+    position: int | None
+    speaker: str | None
+    occurred_at: datetime
+    content: str
+    archived: bool
+
+
+def glances(connection: Connection, box: str, *, after_rid: int, after_revision: int) -> list[Glance]:
+    """Return the notes of a box that came after row `after_rid`, or whose text changed after `after_revision`."""
+    note, vector = _note.c, schema.vector.c
+    columns = (
+        note.rid, note.id, note.session_id, note.position, note.speaker, note.occurred_at, note.content,
+        note.status == "archived",
+    )  # fmt: skip
+    new = select(*columns).where(note.box == box, note.rid > after_rid)
+    found = list(connection.execute(new))
+    if after_revision >= 0:
+        changed = select(vector.note_id).where(vector.box == box, vector.revision > after_revision)
+        found += list(connection.execute(select(*columns).where(note.id.in_(changed))))
+    return [Glance(*row) for row in found]
+
+
+def postings(connection: Connection, box: str, words: Sequence[str]) -> list[list[int]]:
+    """Return for each word the row ids of the notes of a box that hold it."""
+    return [sqlite.rows_with(connection, box, word) for word in words]

@@ -54,6 +54,10 @@ class VectorSource(Protocol):
         """Return the vectors that exist among `note_ids`, in that order."""
         ...
 
+    def has_at_most(self, box: str, limit: int) -> bool:
+        """Whether a box has no more than `limit` vectors."""
+        ...
+
     def outbox(self, box: str | None = None, *, limit: int | None = None) -> Sequence[WaitingRow]:
         """Return what waits, oldest first."""
         ...

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _CREATE_FTS = "CREATE VIRTUAL TABLE IF NOT EXISTS note_fts USING fts5(box, body, tokenize = 'porter unicode61')"
 _PUT_FTS = Prepared(text("INSERT OR REPLACE INTO note_fts (rowid, box, body) VALUES (:rid, :box, :body)"))
 _DROP_FTS = Prepared(text("DELETE FROM note_fts WHERE rowid = :rid"))
+_ROWS_WITH = text("SELECT rowid FROM note_fts WHERE note_fts MATCH :query")
 _WORD = re.compile(r"\w+", re.UNICODE)
 # Scripts written without spaces, where FTS5 would see a whole sentence as one word.
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f]+")
@@ -105,6 +106,13 @@ def problems(connection: Connection) -> list[str]:
     for child, rid, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
         found.append(f"row {rid} of {child} refers to a row of {parent} that does not exist")
     return found
+
+
+def rows_with(connection: Connection, box: str, word: str) -> list[int]:
+    """Return the row ids of the notes of `box` that hold a word, by its stem."""
+    quoted = word.replace('"', '""')
+    query = {"query": f'box : "{box_word(box)}" AND body : "{quoted}"'}
+    return list(connection.execute(_ROWS_WITH, query).scalars())
 
 
 def match(connection: Connection, box: str, words: Iterable[str], limit: int) -> list[tuple[int, float]]:

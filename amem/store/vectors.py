@@ -89,6 +89,14 @@ class VectorIndex:
         """Return what an exact search over the ledger's vectors finds."""
         return self._mirror(box).top(vector[None, :], k)[0]
 
+    def cosines(self, box: str, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the exact cosine of each note of `box`, in order; NaN where it has no vector."""
+        if self._is_small(box):
+            return self._mirror(box).cosines(ids, query)
+        some = Matrix()
+        some.put(*self._source.vectors_of(ids))
+        return some.cosines(ids, query)
+
     def vectors(self, ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Return the ledger's vectors of those `ids` that have one, in order."""
         return self._source.vectors_of(ids)
@@ -100,6 +108,8 @@ class VectorIndex:
         if self._access.why is not None:
             return f"exact: {self._access.why}"
         claims = self._claims.known()
+        if self._is_small(box):
+            return f"exact: the box has at most {self._settings.exact_up_to} vectors"
         if box in claims:
             return "chroma"
         if len(claims) >= self._settings.max_collections:
@@ -108,7 +118,7 @@ class VectorIndex:
 
     def difference(self, box: str) -> Difference | None:
         """Compare a box's collection with the ledger, id by id; None where Chroma does not serve the box."""
-        serving = self._serving(box)
+        serving = self._serving(box, small=True)
         if serving is None:
             return None
         index, name = serving
@@ -136,9 +146,12 @@ class VectorIndex:
         few.put(*self._source.vectors_of(sorted(among)))
         return few.top(queries, k)
 
-    def _serving(self, box: str) -> tuple[ChromaIndex, str] | None:
-        """Return the open Chroma and the box's collection, or None where the box is searched exactly."""
-        if self._access is None or box not in self._claims.known():
+    def _serving(self, box: str, *, small: bool = False) -> tuple[ChromaIndex, str] | None:
+        """Return the open Chroma and the box's collection, or None where the box is searched exactly.
+
+        With `small`, a box that is only searched exactly for being small counts as well.
+        """
+        if self._access is None or box not in self._claims.known() or (not small and self._is_small(box)):
             return None
         try:
             index = self._access.get()
@@ -147,6 +160,15 @@ class VectorIndex:
             self._failed(error)
             return None
         return None if index is None or name is None else (index, name)
+
+    def _is_small(self, box: str) -> bool:
+        """Whether the box is searched exactly for being small: that is faster than Chroma, and never wrong."""
+        limit = self._settings.exact_up_to
+        with self._caching:
+            mirror = self._mirrors.get(box)
+        if mirror is not None and len(mirror):
+            return len(mirror) <= limit
+        return self._source.has_at_most(box, limit)
 
     # -- writing ---------------------------------------------------------------------------------
 

@@ -124,7 +124,7 @@ def update_notes(connection: Connection, notes: Sequence[tuple[Note, int | None]
 
 def put_vectors(connection: Connection, box: str, vectors: Mapping[str, np.ndarray], *, fresh: bool = False) -> None:
     """Store vectors by note id, and have Chroma told; `fresh` says that none of the notes has one yet."""
-    if not vectors:
+    if not vectors and not fresh:
         return
     revision = raise_box(connection, box, "revision")
     values = [

@@ -54,7 +54,7 @@ async def client(server):
     made = []
 
     def make(**settings) -> LiteLLM:
-        usual = {"api_base": server.url, "api_key": "sk-very-secret-key", "wait": tenacity.wait_none(), "timeout": 5}
+        usual = {"api_base": server.url, "api_key": "hunter2-very-secret", "wait": tenacity.wait_none(), "timeout": 5}
         made.append(LiteLLM(settings.pop("model", "openai/fake"), **(usual | settings)))
         return made[-1]
 
@@ -116,7 +116,7 @@ async def test_a_transport_fault_is_tried_again(server, client, make_request, fa
 
 
 async def test_retries_end_and_the_error_says_how_many_there_were(server, client, make_request):
-    server.default = fails(503, "overloaded, key sk-very-secret-key was fine")
+    server.default = fails(503, "overloaded, key hunter2-very-secret was fine")
     with pytest.raises(ModelUnavailable, match=r"4 attempts .*overloaded") as caught:
         await client(retries=3).complete(make_request())
     assert (caught.value.attempts, len(server.requests)) == (4, 4)
@@ -128,7 +128,7 @@ async def test_retries_end_and_the_error_says_how_many_there_were(server, client
     "case",
     [
         (fails(400, "unknown parameter"), ModelRejected, "name and parameters"),
-        (fails(401, "Incorrect API key provided: sk-very-secret-key"), ModelRejected, "API key"),
+        (fails(401, "Incorrect API key provided: sk-other-secret-1234"), ModelRejected, "API key"),
         (fails(402), ModelRejected, "billing"),
         (fails(403), ModelRejected, "may use"),
         (fails(404, "no such model"), ModelRejected, "api_base"),
@@ -167,17 +167,16 @@ async def test_a_retry_after_beyond_the_deadline_is_not_waited_for(server, clien
 
 async def test_without_a_retry_after_the_pause_grows(server, client, make_request):
     server.plan(fails(500), fails(500), says("hello"))
-    llm = client(wait=tenacity.wait_exponential(multiplier=0.2))
-    await llm.complete(make_request())
+    await client(wait=None).complete(make_request())
     first, second, third = (request.at for request in server.requests)
-    assert second - first >= 0.19
-    assert third - second >= 0.39
+    assert second - first >= 0.49
+    assert third - second >= 0.99
 
 
 @pytest.mark.parametrize("slow", [drips(30), says("late", seconds=30)])
 async def test_a_slow_answer_is_given_up_in_time_and_tried_again(server, client, make_request, slow):
     server.plan(slow, says("hello"))
-    reply = await client(timeout=0.4).complete(make_request())
+    reply = await client(timeout=1.5).complete(make_request())
     assert (reply.text, reply.attempts) == ("hello", 2)
 
 
@@ -185,8 +184,8 @@ async def test_the_deadline_bounds_a_call_with_all_its_retries(server, client, m
     server.default = drips(30)
     began = time.monotonic()
     with pytest.raises(ModelUnavailable, match="no answer in time"):
-        await client(timeout=0.5, deadline=1.2, retries=50).complete(make_request())
-    assert time.monotonic() - began < 2.5
+        await client(timeout=1, deadline=2.5, retries=50).complete(make_request())
+    assert time.monotonic() - began < 8
     assert 2 <= len(server.requests) <= 3
 
 
@@ -376,12 +375,20 @@ async def test_embeddings_come_in_the_order_of_the_texts_and_survive_transport_f
     assert [request.path for request in server.requests] == ["/v1/embeddings"] * 3
 
 
-@pytest.mark.parametrize(("fault", "requests"), [(fails(401), 1), (fails(500), 3), (html(), 3), (drips(30), 3)])
+@pytest.mark.parametrize(("fault", "requests"), [(fails(401), 1), (fails(500), 3), (html(), 3)])
 async def test_embeddings_that_cannot_be_had_are_an_embedding_error(server, fault, requests):
-    server.default = fault
+    server.default, pause = fault, tenacity.wait_none()
     with pytest.raises(EmbeddingError, match="openai/fake"):
-        await embed_texts("openai/fake", ["a"], server.url, "none", 0.5, retries=2, wait=tenacity.wait_none())
+        await embed_texts("openai/fake", ["a"], server.url, "none", 20, retries=2, wait=pause)
     assert len(server.requests) == requests
+
+
+async def test_embeddings_that_take_too_long_are_given_up(server):
+    server.default = drips(30)
+    began = time.monotonic()
+    with pytest.raises(EmbeddingError, match="no answer in time"):
+        await embed_texts("openai/fake", ["a"], server.url, "none", 1, retries=50, wait=tenacity.wait_none())
+    assert time.monotonic() - began < 10
 
 
 PROGRAM = """

@@ -37,7 +37,7 @@ def open_index(tmp_path, source):
     opened = []
 
     def opening(over=None, directory=tmp_path, **values):
-        made = Settings(**{"index_batch": BATCH, **values})
+        made = Settings(**{"index_batch": BATCH, "exact_up_to": 0, **values})
         opened.append(VectorIndex(over or source, directory, made))
         return opened[-1]
 
@@ -282,7 +282,7 @@ from vector_source import MemorySource, units
 from amem.settings import Settings
 from amem.store.vectors import VectorIndex
 source = MemorySource()
-index = VectorIndex(source, Path(tempfile.mkdtemp()), Settings())
+index = VectorIndex(source, Path(tempfile.mkdtemp()), Settings(exact_up_to=0))
 source.put("box", ["a", "b"], units(2))
 assert index.search("box", units(1)[0], 1)[0].note_id == "a"
 index.drain(), index.how("box"), index.close()
@@ -357,7 +357,7 @@ from amem.settings import Settings
 from amem.store.vectors import VectorIndex
 source = MemorySource()
 source.put("alice", [f"n{i:03}" for i in range(40)], units(40))
-index = VectorIndex(source, Path(sys.argv[1]), Settings(index_batch=8))
+index = VectorIndex(source, Path(sys.argv[1]), Settings(index_batch=8, exact_up_to=0))
 index.drain()
 print(source.claims["alice"], flush=True)
 source.outbox_done = lambda seqs: os.kill(os.getpid(), signal.SIGKILL)

@@ -290,7 +290,7 @@ class AsyncMemory:
         hits = await search(
             rooms, self._boxes(boxes), question, k=k, given=given, now=now or rooms.now(), explain=explain
         )
-        await to_thread(self._rooms.ledger.touch, [hit.note.id for hit in hits], self._rooms.now())
+        await to_thread(rooms.accesses.note, [hit.note.id for hit in hits], rooms.now())
         return hits
 
     async def recall(
@@ -314,7 +314,7 @@ class AsyncMemory:
         hits = await search(rooms, self._boxes(boxes), question, k=RECALL_HITS, given=given, now=now or rooms.now())
         evolved = await to_thread(rooms.ledger.evolved_contexts, [hit.note.id for hit in hits])
         packed = await to_thread(pack, hits, evolved, budget=budget, tokenizer=rooms.tokenizer)
-        await to_thread(rooms.ledger.touch, [c.note_id for c in packed.citations], rooms.now())
+        await to_thread(rooms.accesses.note, [c.note_id for c in packed.citations], rooms.now())
         return packed
 
     async def get(self, note_id: str) -> Note:
@@ -390,6 +390,7 @@ class AsyncMemory:
         rooms = self._rooms
         if rooms.background:
             await asyncio.gather(*rooms.background, return_exceptions=True)
+        await to_thread(rooms.accesses.flush)
         await to_thread(rooms.index.close)
         await to_thread(rooms.ledger.close)
         if rooms.llm is not None and hasattr(rooms.llm, "aclose"):

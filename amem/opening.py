@@ -11,6 +11,7 @@ from amem.errors import LedgerUnavailable
 from amem.ids import NoteIds
 from amem.llm.metering import Budget, Meter
 from amem.prompts import PromptSet
+from amem.recall.access import AccessLog
 from amem.recall.layout import Layouts
 from amem.render import RenderName, renderer
 from amem.rooms import Rooms
@@ -88,6 +89,7 @@ def open_rooms(
         vectors=vectors,
         index=VectorIndex(vectors, directory, settings),
         layouts=Layouts(ledger),
+        accesses=AccessLog(ledger),
         embedder=embedder,
         tokenizer=open_tokenizer(settings),
         prompts=_prompts(settings),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amem.llm.protocol import LLM
     from amem.model import Note
     from amem.prompts import PromptSet
+    from amem.recall.access import AccessLog
     from amem.recall.layout import Layouts
     from amem.settings import Settings
     from amem.store.ledger import Ledger
@@ -36,6 +37,7 @@ class Rooms:
     vectors: LedgerVectors
     index: VectorIndex
     layouts: Layouts
+    accesses: AccessLog
     embedder: Embedder
     tokenizer: Tokenizer
     prompts: PromptSet

@@ -61,7 +61,7 @@ def _weave(request: Request) -> dict[str, Any]:
     new: Any = request.variables["notes"]
     source = new[0]["number"]
     links = [
-        {"source": source, "target": target, "relation": "continues", "reason": "the same plan"}
+        {"source": source, "targets": [target], "relation": "continues", "reason": "the same plan"}
         for target in range(min(3, len(shown)))
     ]
     changes = [

@@ -206,9 +206,7 @@ def test_a_dropped_link_is_no_reason_to_mark_anything_undone(shelf):
     one, other = shelf.ready("bread oven"), shelf.ready("sourdough")
     (undoing,) = shelf.undo(shelf.link(one, other).revisions[0]).revisions
     plan = undo_plan(shelf.ledger, "default", undoing, None, NOON)
-    shelf.ledger.commit(
-        shelf.plan(links=[PlannedLink(link=a_link(other, one), cause=cause("link", other))]), VECTORS
-    )
+    shelf.ledger.commit(shelf.plan(links=[PlannedLink(link=a_link(other, one), cause=cause("link", other))]), VECTORS)
     with pytest.raises(GroundMoved, match="linked already"):
         shelf.commit(plan)
     assert not shelf.ledger.revisions("default", ids=[undoing.id])[0].undone

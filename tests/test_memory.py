@@ -13,7 +13,7 @@ def weave(links=(), changes=()):
     """A reply to `link_evolve`; links as (source, target), changes as (neighbour, because, context, tags)."""
     return {
         "links": [
-            {"source": s, "target": t, "relation": "continues", "reason": "the same plan"} for s, t in links
+            {"source": s, "targets": [t], "relation": "continues", "reason": "the same plan"} for s, t in links
         ],
         "changes": [
             {"neighbour": n, "because": because, "context": context, "keywords": [], "tags": tags}

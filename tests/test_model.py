@@ -17,8 +17,16 @@ from amem.model import AddResult, Link, Note, Usage, as_utc, canonical_json
 bounded = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-scalars = st.none() | st.booleans() | st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False) | plain_text
-json_values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(plain_text, inner, max_size=4), max_leaves=12)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**80), 2**80)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | plain_text
+)
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(plain_text, inner, max_size=4), max_leaves=12
+)
 json_objects = st.dictionaries(plain_text, json_values, max_size=4)
 zones = st.none() | st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
@@ -118,7 +126,13 @@ def test_a_moment_is_kept_to_the_microsecond_and_a_naive_one_is_utc(stocked, mom
     )
 
 
-@pytest.mark.parametrize("moment", [datetime.max.replace(tzinfo=timezone(-timedelta(hours=2))), datetime.min.replace(tzinfo=timezone(timedelta(hours=2)))])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime.max.replace(tzinfo=timezone(-timedelta(hours=2))),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=2))),
+    ],
+)
 def test_a_moment_that_utc_has_no_year_for_is_refused(moment):
     with pytest.raises(ValidationError, match="outside the years 1 to 9999"):
         a_note(occurred_at=moment)

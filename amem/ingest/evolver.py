@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amem.llm.protocol import Request
     from amem.model import Note
     from amem.prompts import PromptSet
-    from amem.replies import EvolveReply, ProposedChange
+    from amem.replies import EvolveReply, ProposedChange, WindowChange
 
 PROMPT = "evolve"
 
@@ -50,7 +50,7 @@ def parse(reply: EvolveReply, note: Note, neighbours: Numbered) -> tuple[list[Ev
     return evolutions, skipped
 
 
-def evolution(change: ProposedChange, note_id: str, because: tuple[str, ...]) -> Evolution:
+def evolution(change: ProposedChange | WindowChange, note_id: str, because: tuple[str, ...]) -> Evolution:
     """Return a proposed change under its note's id."""
     return Evolution(
         note_id=note_id,

@@ -51,13 +51,13 @@ def parse_links(
     skipped: list[Skipped] = []
     for link in reply.links:
         source = notes.note(link.source)
-        target = neighbours.note(link.target) or notes.note(link.target)
-        if source is None or target is None:
-            skipped.append(unknown("link", link.source if source is None else link.target))
-            continue
-        proposals.append(
-            LinkProposal(source=source.id, target=target.id, relation=link.relation.strip(), reason=link.reason.strip())
-        )
+        for number in link.targets:
+            target = neighbours.note(number) or notes.note(number)
+            if source is None or target is None:
+                skipped.append(unknown("link", link.source if source is None else number))
+                continue
+            about = {"relation": link.relation.strip(), "reason": link.reason.strip()}
+            proposals.append(LinkProposal(source=source.id, target=target.id, **about))
     return proposals, skipped
 
 

@@ -47,7 +47,7 @@ class Lexical(NamedTuple):
     """Of each word, over the notes of the view: ln(1 + (N - n + ½) / (n + ½))."""
 
 
-def look_up(words: Sequence[str], postings: Sequence[Sequence[int]], view: View) -> Lexical:
+def look_up(words: Sequence[str], postings: Sequence[NDArray[np.int64]], view: View) -> Lexical:
     """Turn ledger rows that hold each word into rows of the view; words with the same holders count once.
 
     A note also holds the words of its date.
@@ -106,7 +106,8 @@ def standardised(values: Floats, over: Floats) -> Floats:
     """Return z-scores by the mean and spread of `over`."""
     if not len(over):
         return np.zeros_like(values)
-    return (values - over.mean()) / max(float(over.std()), 1e-6)
+    scores: Floats = (values - over.mean()) / max(float(over.std()), 1e-6)
+    return scores
 
 
 class Question(NamedTuple):
@@ -116,9 +117,7 @@ class Question(NamedTuple):
     focus: Span | None
 
 
-def features(
-    question: Question, view: View, lexical: Lexical, rows: Rows, cosines: Mapping[int, float] | None
-) -> dict[str, Floats]:
+def features(question: Question, view: View, lexical: Lexical, rows: Rows, cosines: Floats | None) -> dict[str, Floats]:
     """Return each feature's values over the candidates.
 
     Args:
@@ -126,7 +125,7 @@ def features(
         view: the notes that may be found.
         lexical: the question's words, looked up in the view.
         rows: the candidates.
-        cosines: row to cosine, for the candidates and the rows around them; None where there are no vectors.
+        cosines: of every row, NaN where it is not known; None where there are no vectors.
     """
     found = _dense(view, rows, cosines) if cosines is not None else {}
     found["cover"] = cover(lexical, view)[rows]
@@ -145,10 +144,9 @@ def features(
     return found
 
 
-def _dense(view: View, rows: Rows, cosines: Mapping[int, float]) -> dict[str, Floats]:
+def _dense(view: View, rows: Rows, cosines: Floats) -> dict[str, Floats]:
     """Return the standardised cosine of each candidate, and of the notes around it; 0 where there is none."""
-    known = np.full(len(view) + 1, np.nan)
-    known[list(cosines)] = list(cosines.values())
+    known = np.append(cosines, np.nan)  # the last place is the row "no such note"
     here = known[rows]
     scores = standardised(known, here[~np.isnan(here)])
     scores[np.isnan(scores)] = 0.0

@@ -50,9 +50,9 @@ class View:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def rows(self, rids: Sequence[int]) -> NDArray[np.int64]:
+    def rows(self, rids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of those ledger rows that are in the view."""
-        wanted = np.asarray(rids, dtype=np.int64)
+        wanted = rids
         at = np.searchsorted(self.rids, wanted)
         inside = at < len(self.rids)
         at, wanted = at[inside], wanted[inside]

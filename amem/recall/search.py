@@ -47,7 +47,6 @@ class Ranked:
     def explanation(self, at: int, rank: int) -> Explanation:
         """Say how the score of the candidate at a place came about."""
         row = int(self.rows[at])
-        places = {name: np.flatnonzero(rows == row) for name, rows in self.arms.items()}
         return Explanation(
             note_id=self.view.ids[row],
             rank=rank,
@@ -129,7 +128,7 @@ def rank(rooms: Rooms, box: str, question: Question, vector: NDArray[np.float32]
     rows = view.widened(np.unique(np.concatenate(list(arms.values()))))
     cosines = None if vector is None else _cosines(rooms, box, view, view.widened(rows), vector)
     values = features.features(question, view, lexical, rows, cosines)
-    weights = features.WEIGHTS if cosines else features.WEIGHTS_WITHOUT_VECTORS
+    weights = features.WEIGHTS_WITHOUT_VECTORS if cosines is None else features.WEIGHTS
     parts = {name: weight * values[name] for name, weight in weights.items() if name in values}
     scores = np.sum(list(parts.values()), axis=0) if len(rows) else np.zeros(0)
     order = np.lexsort(([view.ids[row] for row in rows], -np.round(scores, 9)))
@@ -161,6 +160,8 @@ def _arms(
 
 def _cosines(
     rooms: Rooms, box: str, view: View, rows: NDArray[np.int64], vector: NDArray[np.float32]
-) -> dict[int, float]:
-    values = rooms.index.cosines(box, [view.ids[row] for row in rows], vector)
-    return {int(row): float(value) for row, value in zip(rows, values, strict=True) if not np.isnan(value)}
+) -> NDArray[np.float64]:
+    """Return the cosine of every row of the view; NaN where it is not among `rows`, or has no vector."""
+    known = np.full(len(view), np.nan)
+    known[rows] = rooms.index.cosines(box, [view.ids[row] for row in rows], vector)
+    return known

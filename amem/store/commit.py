@@ -31,6 +31,8 @@ GONE = "the note is gone"
 FORGOTTEN = "a note that the model was shown is gone"
 CONFLICT = "conflict: it was changed by somebody else meanwhile"
 LINKED = "linked already"
+_FILED = ("speaker", "occurred_at", "status")
+"""Fields that Chroma keeps beside the vector, and that can change."""
 
 _ENDS: BindParameter[Sequence[str]] = bindparam("ends", expanding=True)
 _LINKED = select(schema.link.c.source, schema.link.c.target).where(
@@ -77,6 +79,7 @@ class Commit:
         self._revisions += [(revision, self._call_id(call)) for revision, call in revised]
         self._write_notes(steps, after)
         self._index(texts)
+        self._refile({note_id: note for note_id, note in after.items() if note_id not in texts})
         stored = self._write_links(links)
         self._unlink()
         writes.mark_undone(self._connection, plan.undone, undone=True)
@@ -178,6 +181,14 @@ class Commit:
             sqlite.put_fts(self._connection, self._plan.box, {self._stored[i].rid: text for i, text in texts.items()})
         writes.put_vectors(self._connection, self._plan.box, {i: self._vectors[text] for i, text in texts.items()})
 
+    def _refile(self, notes: Mapping[str, Note]) -> None:
+        """Have Chroma and caches notice changes that are in no text: when, who, and whether archived."""
+        filed = {i: (self._stored[i].note, note) for i, note in notes.items()}
+        told = [i for i, (old, new) in filed.items() if any(getattr(old, f) != getattr(new, f) for f in _FILED)]
+        writes.enqueue(self._connection, self._plan.box, told)
+        if any(_seen_otherwise(*filed[i]) for i in told):
+            writes.raise_box(self._connection, self._plan.box, "epoch")
+
     def _write_links(self, links: Sequence[PlannedLink]) -> list[Link]:
         calls = [
             self._call_id(planned.call) if planned.link.id is None else self._first_call(planned.link)
@@ -211,6 +222,15 @@ class Commit:
         for link in writes.take_links(self._connection, plan.box, list(causes)):
             assert link.id is not None
             self._revisions.append((link_revision(plan, causes[link.id], link, None), None))
+
+
+def _seen_otherwise(old: Note, new: Note) -> bool:
+    """Whether a search sees a note otherwise; that it is ready now makes no difference to one."""
+    return (old.speaker, old.occurred_at, old.status == "archived") != (
+        new.speaker,
+        new.occurred_at,
+        new.status == "archived",
+    )
 
 
 def _pairs(connection: Connection, ends: Sequence[str]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, inspect, select, text
@@ -56,6 +56,20 @@ class Database:
             yield connection
 
     @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """Give a connection that may recreate tables; whole or not at all, as in `writing`."""
+        with (
+            self._one_writer,
+            self._readable_failures("migrated"),
+            self.engine.connect() as connection,
+            sqlite.without_foreign_keys(connection) if self.is_sqlite else nullcontext(),
+            connection.begin(),
+        ):
+            if self.is_sqlite:
+                sqlite.begin(connection, writing=True)
+            yield connection
+
+    @contextmanager
     def _readable_failures(self, verb: str) -> Iterator[None]:
         driver = self.engine.dialect.loaded_dbapi
         try:
@@ -98,7 +112,7 @@ def _bring_to_head(database: Database) -> None:
     from amem.store.migrations.upgrade import upgrade  # Alembic costs .2 s, and is seldom needed
 
     log.info("migrating the ledger from schema %r to %r", found, schema.HEAD)
-    with database.writing() as connection:
+    with database.migrating() as connection:
         upgrade(connection)
 
 

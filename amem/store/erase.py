@@ -196,6 +196,7 @@ def _write(
     if full_text:
         sqlite.put_fts(connection, box, {after[i].rid: texts[i] for i in moved})
     writes.drop_vectors(connection, box, moved)
+    writes.enqueue(connection, box, [i for i in after if i not in moved])
 
 
 def _erase_notes(connection: Connection, box: str, ids: Sequence[str], *, full_text: bool) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from amem.filters import Filter
     from amem.model import Link, Note, Page, Revision, Stats
@@ -120,10 +121,10 @@ class Ledger:
                 texts = {i: self._render(note) for i, note in current.items() if note.box == box}
                 writes.put_vectors(connection, box, {i: vectors[text] for i, text in texts.items() if text in vectors})
 
-    def touch(self, note_ids: Sequence[str], at: datetime) -> None:
-        """Count one access by the user for each note; versions stay as they are."""
+    def touch(self, accesses: Mapping[str, tuple[int, datetime]]) -> None:
+        """Add to the access counts: by note, how many, and when the last was; versions stay as they are."""
         with self.database.writing() as connection:
-            writes.touch(connection, note_ids, at)
+            writes.touch(connection, accesses)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -179,8 +180,8 @@ class Ledger:
         with self.database.reading() as connection:
             return queries.glances(connection, box, after_rid=after_rid, after_revision=after_revision)
 
-    def postings(self, box: str, words: Sequence[str]) -> list[list[int]]:
-        """Return for each word the row ids of the notes that hold it, by its stem."""
+    def postings(self, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Return for each word the row ids of the notes that hold it, by its stem, ascending."""
         with self.database.reading() as connection:
             return queries.postings(connection, box, words)
 

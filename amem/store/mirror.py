@@ -46,9 +46,10 @@ class Mirror:
             return self._matrix.top_among(among, queries, k)
 
     def cosines(self, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the cosine of each id, in order; NaN where it has no vector."""
+        """Return the cosine of each id, in order, as of the last look; NaN where it has no vector."""
         with self._lock:
-            self._follow()
+            if self._epoch is None:
+                self._follow()
             return self._matrix.cosines(ids, query)
 
     def __len__(self) -> int:

@@ -11,9 +11,11 @@ from amem.model import Page, Stats, Usage
 from amem.store import rows, schema, sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
+    import numpy as np
+    from numpy.typing import NDArray
     from sqlalchemy import BindParameter, ColumnElement, Connection, RowMapping
 
     from amem.filters import Filter
@@ -27,20 +29,20 @@ _CURSOR_DIGITS = 18
 _note = schema.note
 _IDS: BindParameter[Sequence[str]] = bindparam("some", expanding=True)
 _BY_ID = select(_note).where(_note.c.id.in_(_IDS))
-_BY_ID_HERE = _BY_ID.where(_note.c.box.in_(bindparam("boxes", expanding=True)))
-_EXISTING = select(_note.c.id).where(_note.c.id.in_(_IDS), _note.c.box == bindparam("box"))
+_EXISTING = select(_note.c.id, _note.c.box).where(_note.c.id.in_(_IDS))
 
 
 def notes_by_id(connection: Connection, ids: Sequence[str], *, boxes: Sequence[str] | None = None) -> dict[str, Note]:
     """Return the notes that exist among `ids`, restricted to `boxes` where given, in the order of `ids`."""
-    found: list[RowMapping] = []
-    for some in rows.chunks(list(dict.fromkeys(ids))):
-        if boxes is None:
-            found += connection.execute(_BY_ID, {"some": some}).mappings()
-        else:
-            found += connection.execute(_BY_ID_HERE, {"some": some, "boxes": list(boxes)}).mappings()
+    found = [row for row in _rows_by_id(connection, ids) if boxes is None or row["box"] in boxes]
     notes = {note.id: note for note in _notes(connection, found)}
     return {note_id: notes[note_id] for note_id in ids if note_id in notes}
+
+
+def _rows_by_id(connection: Connection, ids: Sequence[str]) -> Iterator[RowMapping]:
+    """Yield the rows of notes by id. Boxes are for the caller to compare: asked for both, SQLite may read the box."""
+    for some in rows.chunks(list(dict.fromkeys(ids))):
+        yield from connection.execute(_BY_ID, {"some": some}).mappings()
 
 
 class Stored(NamedTuple):
@@ -53,9 +55,7 @@ class Stored(NamedTuple):
 
 def stored_notes(connection: Connection, ids: Sequence[str], box: str) -> dict[str, Stored]:
     """Return the notes of a box that exist among `ids`, as they are stored."""
-    found: list[RowMapping] = []
-    for some in rows.chunks(list(dict.fromkeys(ids))):
-        found += connection.execute(_BY_ID_HERE, {"some": some, "boxes": [box]}).mappings()
+    found = [row for row in _rows_by_id(connection, ids) if row["box"] == box]
     notes = _notes(connection, found)
     return {n.id: Stored(n, row["rid"], row["call_id"]) for n, row in zip(notes, found, strict=True)}
 
@@ -64,7 +64,7 @@ def existing(connection: Connection, ids: Sequence[str], box: str) -> set[str]:
     """Return which of `ids` are notes of the box."""
     found: set[str] = set()
     for some in rows.chunks(ids):
-        found.update(connection.execute(_EXISTING, {"some": some, "box": box}).scalars())
+        found.update(i for i, where in connection.execute(_EXISTING, {"some": some}) if where == box)
     return found
 
 
@@ -173,7 +173,7 @@ def revisions(
 ) -> list[Revision]:
     """Return revisions of a box, oldest first, by note, by id, or by the note that caused them."""
     table = schema.revision
-    query = select(table).where(table.c.box == box).order_by(table.c.id)
+    query = select(table).order_by(table.c.id)
     if note_id is not None:
         query = query.where(table.c.note_id == note_id)
     if ids is not None:
@@ -181,7 +181,9 @@ def revisions(
     if caused_by is not None:
         cause = schema.revision_cause.c
         query = query.where(table.c.id.in_(select(cause.revision_id).where(cause.note_id == caused_by)))
-    found = connection.execute(query).mappings().all()
+    if note_id is None and ids is None and caused_by is None:
+        query = query.where(table.c.box == box)
+    found = [row for row in connection.execute(query).mappings() if row["box"] == box]
     causes = rows.causes_of(connection, [row["id"] for row in found])
     made = rows.made_by(connection, (row["call_id"] for row in found))
     return [rows.to_revision(row, causes, made) for row in found]
@@ -318,6 +320,6 @@ def glances(connection: Connection, box: str, *, after_rid: int, after_revision:
     return [Glance(*row) for row in found]
 
 
-def postings(connection: Connection, box: str, words: Sequence[str]) -> list[list[int]]:
-    """Return for each word the row ids of the notes of a box that hold it."""
-    return [sqlite.rows_with(connection, box, word) for word in words]
+def postings(connection: Connection, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Return for each word the row ids of the notes of a box that hold it, ascending."""
+    return sqlite.rows_with(connection, box, words)

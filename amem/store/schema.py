@@ -72,8 +72,10 @@ box = Table(
     "box",
     metadata,
     Column("name", String(255), primary_key=True),
-    Column("revision", BigInteger, nullable=False),  # grows with every vector written
-    Column("epoch", BigInteger, nullable=False),  # grows with every note deleted
+    Column("revision", BigInteger, nullable=False),  # grows with every text written
+    Column(
+        "epoch", BigInteger, nullable=False
+    ),  # grows with what a revision does not tell: deletions, other times and speakers
     Column("collection", String(64)),  # its Chroma collection, where it has one
     Column("created_at", Micros, nullable=False),
     sqlite_with_rowid=False,

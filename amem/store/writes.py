@@ -86,7 +86,7 @@ _NEW_USAGE = _insert(schema.usage)
 _ACCESSED = Prepared(
     update(schema.access)
     .where(schema.access.c.note_id == bindparam("wanted"))
-    .values(count=schema.access.c.count + 1, last_at=bindparam("now"))
+    .values(count=schema.access.c.count + bindparam("more"), last_at=bindparam("now"))
 )
 _NEW_ACCESS = _insert(schema.access)
 
@@ -196,14 +196,15 @@ def mark_undone(connection: Connection, revision_ids: Sequence[int], *, undone: 
     _UNDONE.run(connection, [{"wanted": key, "now": undone} for key in revision_ids])
 
 
-def touch(connection: Connection, note_ids: Sequence[str], at: datetime) -> None:
+def touch(connection: Connection, accesses: Mapping[str, tuple[int, datetime]]) -> None:
     """Raise the access counts of notes that still exist."""
     there: set[str] = set()
-    for some in rows.chunks(list(note_ids)):
+    for some in rows.chunks(list(accesses)):
         there.update(connection.execute(select(_note.id).where(_note.id.in_(some))).scalars())
     for note_id in sorted(there):
-        if _ACCESSED.run(connection, [{"wanted": note_id, "now": at}]) == 0:
-            _NEW_ACCESS.run(connection, [{"note_id": note_id, "count": 1, "last_at": at}])
+        count, at = accesses[note_id]
+        if _ACCESSED.run(connection, [{"wanted": note_id, "more": count, "now": at}]) == 0:
+            _NEW_ACCESS.run(connection, [{"note_id": note_id, "count": count, "last_at": at}])
 
 
 def add_usage(connection: Connection, box: str, stage: str, model: str, spent: Usage) -> None:

@@ -17,7 +17,9 @@ def test_an_accepted_note_is_there_after_reopening(shelf, tmp_path):
 
 
 def test_what_accept_returns_is_what_get_returns(shelf):
-    note = shelf.add("Mira moved to Porto.", agent_id="a", session_id="s", sources=("m1",), pinned=("tags",), tags=("x",))
+    note = shelf.add(
+        "Mira moved to Porto.", agent_id="a", session_id="s", sources=("m1",), pinned=("tags",), tags=("x",)
+    )
     assert shelf.get(note) == note
     assert (note.status, note.pending_reason, note.version, note.position) == ("pending", "queued", 1, 0)
 
@@ -71,7 +73,7 @@ def test_a_turn_after_one_with_a_given_position_comes_behind_it(shelf):
 def test_a_position_that_is_taken_is_refused_and_nothing_of_the_batch_is_stored(shelf):
     shelf.add("first", session_id="s")
     batch = [shelf.new("good", session_id="s"), shelf.new("bad", session_id="s", position=0)]
-    with pytest.raises(InputError, match="position 0 of session 's' is taken.*nothing was stored"):
+    with pytest.raises(InputError, match=r"position 0 of session 's' is taken.*nothing was stored"):
         shelf.ledger.accept(batch, [None, None], VECTORS)
     assert len(shelf.ids()) == 1
     with pytest.raises(InputError, match="position 5"):

@@ -8,7 +8,6 @@ import pytest
 from ledger_support import VECTORS, a_link, call, cause, change, render, vector
 from pydantic import ValidationError
 
-
 from amem.model import Cause, MadeBy, Usage
 from amem.store.plan import GroundMoved, NeedsVectors, PlannedLink
 
@@ -278,3 +277,26 @@ def test_many_vectors_of_one_commit_share_one_revision_of_the_box(shelf):
     assert (set(ids), reached) == ({note.id for note in notes}, before + 1)
     assert shelf.ledger.commit(shelf.plan(), VECTORS).notes == {}
     assert shelf.vectors.box_state("default")[0] == before + 1
+
+
+# -- what is derived from the ledger ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "noticed"),
+    [
+        ({"occurred_at": "2020-01-01T00:00:00Z"}, True),
+        ({"status": "archived"}, True),
+        (READY, False),
+        ({"metadata": {"a": 1}}, None),
+        ({"error": "BadReply: no"}, None),
+    ],
+)
+def test_caches_and_chroma_notice_changes_that_are_in_no_text(shelf, fields, noticed):
+    note = shelf.add("bread")
+    (_, epoch), waiting = shelf.vectors.box_state("default"), len(shelf.vectors.outbox())
+    shelf.commit(shelf.plan(change(note, "user", **fields)))
+    assert shelf.vectors.box_state("default")[1] == epoch + (noticed is True)
+    told = shelf.vectors.outbox()[waiting:]
+    assert [row.note_id for row in told] == ([] if noticed is None else [note.id])
+    assert all(row.filters["status"] == shelf.get(note).status for row in told)

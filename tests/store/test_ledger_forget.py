@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from ledger_support import VECTORS, a_link, call, cause, change
 from hypothesis import given
 from hypothesis import strategies as st
+from ledger_support import VECTORS, a_link, call, cause, change
 
 from amem.store.plan import PlannedLink
 from amem.store.rewind import Step, without
@@ -109,7 +109,9 @@ def test_what_was_only_shown_taints_a_call_as_well(shelf):
 
 def test_window_mates_are_built_anew(shelf):
     secret, mate = shelf.add(f"in {CANARY}"), shelf.add("it is lovely there")
-    steps = [change(n, "build", n, call=0, context=f"About {CANARY}.", keywords=[CANARY], **READY) for n in (secret, mate)]
+    steps = [
+        change(n, "build", n, call=0, context=f"About {CANARY}.", keywords=[CANARY], **READY) for n in (secret, mate)
+    ]
     shelf.commit(shelf.plan(*steps, shown=(secret, mate)))
     receipt = shelf.forget(secret)
     after = shelf.get(mate)
@@ -178,7 +180,7 @@ def test_an_archived_mate_stays_archived(shelf):
 def test_other_notes_and_boxes_are_not_touched(shelf):
     secret, other, theirs = shelf.ready(f"in {CANARY}"), shelf.ready("bread"), shelf.ready("bread", box="theirs")
     shelf.link(secret, other)
-    shelf.ledger.touch([other.id, secret.id], shelf.now())
+    shelf.ledger.touch({other.id: (1, shelf.now()), secret.id: (1, shelf.now())})
     before = shelf.get(other), shelf.get(theirs), shelf.vectors.box_state("theirs")
     shelf.forget(secret)
     mate = shelf.get(other)

@@ -13,10 +13,12 @@ from amem.store.schema import HEAD
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+SCRIPTS = Path(__file__).parent
 
-def upgrade(connection: Connection, revision: str = HEAD) -> None:
-    """Run the migrations up to `revision` over a connection, in its transaction."""
+
+def upgrade(connection: Connection, revision: str = HEAD, scripts: Path = SCRIPTS) -> None:
+    """Run the migrations of a directory up to `revision` over a connection, in its transaction."""
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)

@@ -1,0 +1,249 @@
+"""Reconstruction (after MRAgent, arXiv 2606.06036): a question activates cues, and cues bring notes back.
+
+Cues, tags and notes are a graph, read off the ledger. What the question names activates cues, never notes. Activation
+then spreads along the edges, from cues to notes, from notes to their cues and tags, and from those to further notes.
+An edge weighs sim * e^(-lambda * dt): how much the cue says about the note, less the longer the note is away from the
+time the question is about (from now, where it names none). A cue on many notes says little: it is a hub, and every edge
+of it is divided by the square root of their number. After each step activation is divided by its maximum, and what is
+below theta then goes no further. No model is asked, and raw notes have cues as well.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from amem.model import PathStep
+from amem.recall.cues import MONTH, SPEAKER, WORD, Handle, month_of, stem
+from amem.recall.words import content_words, named
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from amem.recall.cues import Held, Vocabulary
+    from amem.recall.features import Question
+    from amem.recall.layout import View
+    from amem.recall.timefocus import Span
+
+    Floats = NDArray[np.float64]
+    Numbers = NDArray[np.int64]
+
+SALIENT = 8
+"""Words of a note without keywords that become its cues: those that fewest other notes of the box hold."""
+_SPEAKER_NAMED = 0.5
+"""Activation of a speaker's cue; a word or a month has 1."""
+_LATER = 0.5
+"""What a note reached at the third level is worth, against one reached at the first."""
+_DIGITS = 9
+_DAY = 86_400
+_YEAR = 365.2425
+
+
+class Spread(NamedTuple):
+    """How activation spreads."""
+
+    decay: float
+    """lambda, a day."""
+    threshold: float
+    """theta: activation below this share of the maximum goes no further."""
+    levels: int
+    """Edges at most between the question's cues and a note: 1 or 2 reach their notes, 3 further notes."""
+
+
+class Graph:
+    """Which cue or tag hangs on which note, and by how much: one row an edge, in order of notes."""
+
+    def __init__(self, view: View, held: Sequence[Held], vocabulary: Vocabulary) -> None:
+        self.view = view
+        self.vocabulary = vocabulary
+        self.days = np.array([moment.timestamp() / _DAY for moment in view.moments])
+        self.size = len(vocabulary.handles)
+        words, others = _words(held, self.size), _others(held)
+        self.note = np.concatenate([words.note, others.note])
+        self.handle = np.concatenate([words.handle, others.handle])
+        holders = np.bincount(self.handle, minlength=self.size)
+        self.weight = np.concatenate([words.sim, others.sim]) / np.sqrt(1.0 + holders[self.handle])
+
+    def to_notes(self, activation: Floats, decay: Floats) -> Floats:
+        """Return what notes get from cues and tags."""
+        sent = activation[self.handle] * self.weight * decay[self.note]
+        return np.bincount(self.note, weights=sent, minlength=len(self.view))
+
+    def to_handles(self, activation: Floats, decay: Floats) -> Floats:
+        """Return what cues and tags get from notes."""
+        sent = activation[self.note] * self.weight * decay[self.note]
+        return np.bincount(self.handle, weights=sent, minlength=self.size)
+
+
+class _Edges(NamedTuple):
+    note: Numbers
+    handle: Numbers
+    sim: Floats
+
+
+def _words(held: Sequence[Held], size: int) -> _Edges:
+    """Return the edges of words: all keywords, and the most salient words of notes that have none."""
+    counts = np.array([len(one.words) for one in held], dtype=np.int64)
+    note = np.repeat(np.arange(len(held)), counts)
+    handle = np.concatenate([np.zeros(0, dtype=np.int64), *(one.words for one in held)])
+    given = np.repeat(np.array([one.given for one in held], dtype=bool), counts)
+    rarity = np.log((1.0 + len(held)) / np.bincount(handle, minlength=size).clip(1))[handle]
+    # Ties go to the word that stands first in the note: handle numbers depend on notes that may not be in the view.
+    order = np.lexsort((np.arange(len(note)), -rarity, note))
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.empty(len(note), dtype=np.int64)
+    place[order] = np.arange(len(note)) - starts
+    best = rarity[order][starts] if len(note) else rarity
+    sim = np.where(given, 1.0, rarity / np.maximum(best, 1e-9))
+    kept = given | (place < SALIENT)
+    return _Edges(note[kept], handle[kept], sim[kept])
+
+
+def _others(held: Sequence[Held]) -> _Edges:
+    """Return the edges of speakers, months, sessions and tags."""
+    counts = np.array([len(one.others) for one in held], dtype=np.int64)
+    handle = np.concatenate([np.zeros(0, dtype=np.int64), *(one.others for one in held)])
+    return _Edges(np.repeat(np.arange(len(held)), counts), handle, np.ones(len(handle)))
+
+
+class Asked(NamedTuple):
+    """A cue that the question activates."""
+
+    handle: int
+    activation: float
+    name: str
+    why: str
+
+
+class Wave(NamedTuple):
+    """Activation after one step: all that arrived, as shares of the maximum, and what goes further."""
+
+    arrived: Floats
+    fired: Floats
+
+
+class Reconstruction:
+    """What a question brought back, and by which ways."""
+
+    def __init__(self, graph: Graph, asked: Sequence[Asked], decay: Floats, waves: Sequence[Wave]) -> None:
+        self._graph = graph
+        self._asked = {one.handle: one for one in asked}
+        self._decay = decay
+        self._waves = waves
+        self._shares = [wave.arrived * _LATER**i for i, wave in enumerate(waves[1::2])]
+        reached = sum(self._shares, start=np.zeros(len(graph.view)))
+        self.scores: Floats = np.round(_normalised(reached), _DIGITS)
+        """Activation of every note of the view, 0 to 1."""
+        order = np.argsort(-self.scores, kind="stable")
+        self.rows: Numbers = order[self.scores[order] > 0]
+        """The notes that were reached, best first, of equal ones the one accepted first."""
+
+    def path(self, row: int) -> tuple[PathStep, ...]:
+        """Return the strongest way from a cue of the question to a note."""
+        if not self.scores[row]:
+            return ()
+        first, *later = (share[row] for share in self._shares)
+        if not later or first >= later[0]:
+            return (self._from_cue(row),)
+        here = np.flatnonzero(self._graph.note == row)
+        best = here[np.argmax(self._waves[2].fired[self._graph.handle[here]] * self._graph.weight[here])]
+        handle = int(self._graph.handle[best])
+        there = np.flatnonzero((self._graph.handle == handle) & (self._graph.note != row))
+        notes = self._graph.note[there]
+        sent = self._waves[1].fired[notes] * self._graph.weight[there] * self._decay[notes]
+        if not sent.any():  # only its own activation came back to it
+            return (self._from_cue(row),)
+        before = int(notes[np.argmax(sent)])
+        ids, shared = self._graph.view.ids, self._graph.vocabulary.handles[handle]
+        step = PathStep(source=ids[before], target=ids[row], relation=shared.kind, reason=f"both have {shared}")
+        return (self._from_cue(before), step)
+
+    def _from_cue(self, row: int) -> PathStep:
+        here = np.flatnonzero(self._graph.note == row)
+        best = here[np.argmax(self._waves[0].fired[self._graph.handle[here]] * self._graph.weight[here])]
+        cue = self._asked[int(self._graph.handle[best])]
+        kind = self._graph.vocabulary.handles[cue.handle].kind
+        return PathStep(source=f"cue:{cue.name}", target=self._graph.view.ids[row], relation=kind, reason=cue.why)
+
+
+def reconstruct(
+    graph: Graph, question: Question, *, now: datetime, spread: Spread, opened: Collection[int] | None = None
+) -> Reconstruction:
+    """Spread activation from the question's cues.
+
+    Args:
+        graph: the cues, tags and notes.
+        question: what is asked.
+        now: what dt runs from where the question names no time.
+        spread: how far and how fast.
+        opened: the only cues and tags that may lead from a note to others; None opens all.
+    """
+    asked = cues_of(question, graph)
+    decay = np.exp(-spread.decay * _away(graph.days, question.focus, now))
+    start = np.zeros(graph.size)
+    for one in asked:
+        start[one.handle] = max(start[one.handle], one.activation)
+    waves = [Wave(start, start)]
+    for level in range(spread.levels):
+        onward = graph.to_handles if level % 2 else graph.to_notes
+        arrived = np.round(_normalised(onward(waves[-1].fired, decay)), _DIGITS)
+        fired = np.where(arrived >= spread.threshold, arrived, 0.0)
+        if level % 2 and opened is not None:
+            fired[[number for number in range(graph.size) if number not in opened]] = 0.0
+        waves.append(Wave(arrived, fired))
+    return Reconstruction(graph, asked, decay, waves)
+
+
+def cues_of(question: Question, graph: Graph) -> list[Asked]:
+    """Return the cues a question activates: its words, the speakers it names, the months it speaks of."""
+    asked = []
+    for word in content_words(question.text, graph.view.speakers):
+        asked.append((Handle(WORD, stem(word)), 1.0, word, f"the question says {word!r}"))
+    for name in named(question.text, graph.view.speakers):
+        asked.append((Handle(SPEAKER, name.casefold()), _SPEAKER_NAMED, name, f"the question names {name}"))
+    for month in _months_meant(question.focus, graph.view.moments):
+        asked.append((Handle(MONTH, month), 1.0, month, f"the question is about {month}"))
+    numbers = [graph.vocabulary.find(handle) for handle, *_ in asked]
+    return [
+        Asked(number, *about) for number, (_, *about) in zip(numbers, asked, strict=True)
+        if number is not None and number < graph.size
+    ]  # fmt: skip
+
+
+def _months_meant(focus: Span | None, moments: Sequence[datetime]) -> list[str]:
+    """Return the months of notes that a span of time touches, in order."""
+    if focus is None:
+        return []
+    last = focus.end - timedelta(microseconds=1)
+    first_month, last_month = 12 * focus.start.year + focus.start.month, 12 * last.year + last.month
+    meant = set()
+    for moment in moments:
+        month = 12 * moment.year + moment.month
+        late = (month - first_month) % 12 if focus.yearly else month - first_month
+        if 0 <= late <= last_month - first_month:
+            meant.add(month_of(moment))
+    return sorted(meant)
+
+
+def _away(days: Floats, focus: Span | None, now: datetime) -> Floats:
+    """Return how many days each note is away from the time the question is about, less what all are away."""
+    if not len(days):
+        return days
+    if focus is None:
+        away = np.abs(now.timestamp() / _DAY - days)
+    else:
+        start, end = focus.start.timestamp() / _DAY, focus.end.timestamp() / _DAY
+        years = np.round((days - (start + end) / 2) / _YEAR) * _YEAR if focus.yearly else np.zeros(len(days))
+        away = np.maximum(np.maximum(start + years - days, days - end - years), 0.0)
+    nearest: Floats = away - away.min()  # a common factor changes nothing, and this one keeps e^-x from vanishing
+    return nearest
+
+
+def _normalised(values: Floats) -> Floats:
+    top = float(values.max()) if len(values) else 0.0
+    return values / top if top > 0 else values

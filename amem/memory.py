@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from asyncio import to_thread
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,12 @@ from amem.errors import InputError, NoteNotFound
 from amem.filters import make_filter
 from amem.ingest.pipeline import plan_evolution
 from amem.ingest.vectors import apply
-from amem.ingest.worker import Worker
+from amem.ingest.worker import Run, Worker
 from amem.intake import NewNote, box_name, raw_note
 from amem.model import DEFAULT_BOX, AddResult
 from amem.opening import load_settings, now_utc, open_rooms
-from amem.recall.packing import pack
-from amem.recall.search import search
+from amem.recall.asking import RECALL_HITS, ask, packed
+from amem.recall.explain import explain
 from amem.store.plan import GroundMoved
 
 if TYPE_CHECKING:
@@ -30,13 +29,12 @@ if TYPE_CHECKING:
     from amem.embedding import Embedder
     from amem.ingest.worker import Progress
     from amem.llm.protocol import LLM
-    from amem.model import Context, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.model import Context, Explanation, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.recall.reranking import Reranker
     from amem.rooms import Rooms
     from amem.store.erase import Receipt
 
 MAX_PAGE = 1000
-RECALL_HITS = 100
-"""Hits that packing chooses from."""
 
 
 class AsyncMemory:
@@ -133,9 +131,9 @@ class AsyncMemory:
             position=position, source=source, trust=trust, keywords=keywords, tags=tags, context=context,
             metadata=metadata,
         )  # fmt: skip
-        (result,) = await self._add([new], wait=wait, progress=None)
-        if strict and result.note.error:
-            raise self._worker.last_error or InputError(result.note.error)
+        (result,), error = await self._add([new], wait=wait, progress=None)
+        if strict and error is not None:
+            raise error
         return result
 
     async def add_many(
@@ -163,20 +161,22 @@ class AsyncMemory:
                 new.append(NewNote.of(item, **common))
             except InputError as error:
                 raise InputError(f"item {index}: {error}") from error
-        return await self._add(new, wait=wait, progress=progress)
+        return (await self._add(new, wait=wait, progress=progress)).results
 
-    async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Sequence[AddResult]:
+    async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Run:
         rooms = self._rooms
+        error = None
         accepted = await self._worker.accept([raw_note(item, self._box, rooms) for item in new], new)
         fresh = [note for note, is_new in accepted if is_new]
         results = {note.id: AddResult(note=note, is_new=is_new) for note, is_new in accepted}
         if rooms.raw or not fresh:
             await to_thread(rooms.index.drain)
         elif wait:
-            results |= {r.note.id: r for r in await self._worker.process(fresh, progress=progress)}
+            done, error = await self._worker.process(fresh, progress=progress)
+            results |= {result.note.id: result for result in done}
         else:
             self._worker.in_background(fresh)
-        return [results[note.id].model_copy(update={"is_new": is_new}) for note, is_new in accepted]
+        return Run([results[note.id].model_copy(update={"is_new": is_new}) for note, is_new in accepted], error)
 
     async def process(
         self,
@@ -192,9 +192,10 @@ class AsyncMemory:
             limit: at most this many notes.
             progress: called after each window.
         """
+        await self._worker.settled()
         reasons = ("queued", "failed", "raw") if all else ("queued", "failed")
         waiting = await to_thread(self._rooms.ledger.pending, self._box, reasons, limit=limit)
-        return await self._worker.process(waiting, progress=progress) if self._rooms.llm else []
+        return (await self._worker.process(waiting, progress=progress)).results if self._rooms.llm else []
 
     async def update(
         self,
@@ -268,9 +269,13 @@ class AsyncMemory:
         boxes: Sequence[str] | None = None,
         now: datetime | None = None,
         explain: bool = False,
+        links: int = 0,
+        reconstruct: bool | None = None,
+        rewrite: bool | None = None,
+        rerank: str | Reranker | None = None,
         **filters: Any,
     ) -> Sequence[Hit]:
-        """Return the `k` best notes for a question, best first.
+        """Return the `k` best notes for a question, best first, and after them those that links lead to, if asked.
 
         Args:
             question: what is asked, in any words; no query syntax.
@@ -278,18 +283,23 @@ class AsyncMemory:
             boxes: search these boxes instead of this view's one (only on a memory, not on a box view).
             now: what "last week" in the question counts from; default: the present.
             explain: say of each hit how its score came about.
+            links: how many notes more, at most, links from the `k` may bring in.
+            reconstruct: let cues bring back notes besides similarity; None asks the settings.
+            rewrite: let the language model split the question into simpler ones first; likewise.
+            rerank: `none`, `llm`, `litellm:<model>`, or a `Reranker` of your own, for the final order; likewise.
             filters: `agent_id`, `session_id`, `speaker`, `tags`, `since`, `until`, `metadata`, `archived`.
 
         Raises:
-            InputError: `k` is negative, or a filter is unknown or of the wrong type.
+            InputError: `k` or `links` is negative, or a filter is unknown or of the wrong type.
         """
-        if k < 0:
-            raise InputError(f"k is {k}; it must be 0 or more")
+        if k < 0 or links < 0:
+            raise InputError(f"k is {k} and links is {links}; both must be 0 or more")
         rooms = self._rooms
         given = make_filter(**filters)
-        hits = await search(
-            rooms, self._boxes(boxes), question, k=k, given=given, now=now or rooms.now(), explain=explain
-        )
+        hits = await ask(
+            rooms, self._boxes(boxes), question, k=k, given=given, now=now or rooms.now(), explain=explain,
+            links=links, reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
+        )  # fmt: skip
         await to_thread(rooms.accesses.note, [hit.note.id for hit in hits], rooms.now())
         return hits
 
@@ -300,9 +310,15 @@ class AsyncMemory:
         budget: int = 1000,
         boxes: Sequence[str] | None = None,
         now: datetime | None = None,
+        reconstruct: bool | None = None,
+        rewrite: bool | None = None,
+        rerank: str | Reranker | None = None,
         **filters: Any,
     ) -> Context:
         """Return the best notes for a question as text of at most `budget` tokens that cites each of them.
+
+        Notes that links lead to may take a share of the budget (settings `recall_links`, `recall_links_share`); the
+        other arguments are those of `search`.
 
         Raises:
             InputError: the budget is negative, or a filter is unknown or of the wrong type.
@@ -311,11 +327,45 @@ class AsyncMemory:
             raise InputError(f"the budget is {budget} tokens; it must be 0 or more")
         rooms = self._rooms
         given = make_filter(**filters)
-        hits = await search(rooms, self._boxes(boxes), question, k=RECALL_HITS, given=given, now=now or rooms.now())
-        evolved = await to_thread(rooms.ledger.evolved_contexts, [hit.note.id for hit in hits])
-        packed = await to_thread(pack, hits, evolved, budget=budget, tokenizer=rooms.tokenizer)
-        await to_thread(rooms.accesses.note, [c.note_id for c in packed.citations], rooms.now())
-        return packed
+        moment = now or rooms.now()
+        found = await ask(
+            rooms, self._boxes(boxes), question, k=RECALL_HITS, given=given, now=moment,
+            reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
+        )  # fmt: skip
+        context = await packed(rooms, found, budget=budget, given=given, now=moment)
+        await to_thread(rooms.accesses.note, [c.note_id for c in context.citations], rooms.now())
+        return context
+
+    async def explain(
+        self,
+        question: str,
+        note_id: str,
+        *,
+        k: int = 10,
+        budget: int | None = None,
+        now: datetime | None = None,
+        reconstruct: bool | None = None,
+        **filters: Any,
+    ) -> Explanation:
+        """Say why a note is found for a question, or why it is not: rank and score, features, link, filter, budget.
+
+        Args:
+            question: as it was asked.
+            note_id: the note one wonders about.
+            k: that of `search`.
+            budget: say it of `recall` within so many tokens, instead of `search`.
+            now: as in `search`; likewise `reconstruct` and `filters`. No language model is asked.
+            reconstruct: see `now`.
+            filters: see `now`.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+            InputError: as `search`.
+        """
+        note, given, moment = await self.get(note_id), make_filter(**filters), now or self._rooms.now()
+        return await explain(
+            self._rooms, note, question, k=k, budget=budget, given=given, now=moment, reconstruct=reconstruct
+        )
 
     async def get(self, note_id: str) -> Note:
         """Return one note.
@@ -388,8 +438,7 @@ class AsyncMemory:
         if not self._owner:
             return
         rooms = self._rooms
-        if rooms.background:
-            await asyncio.gather(*rooms.background, return_exceptions=True)
+        await self._worker.settled()
         await to_thread(rooms.accesses.flush)
         await to_thread(rooms.index.close)
         await to_thread(rooms.ledger.close)

@@ -228,9 +228,10 @@ class AddResult(Frozen):
 
 
 class PathStep(Frozen):
-    """One step from a direct hit to a note found through a link."""
+    """One step on the way to a note: from a direct hit over a link, or from a cue of the question."""
 
     source: str
+    """A note's id, or `cue:` and what the question said."""
     target: str
     relation: str
     reason: str
@@ -241,7 +242,7 @@ class Explanation(Frozen):
 
     note_id: str
     rank: int | None
-    """From 1; None where the note was not returned."""
+    """From 1, also where it is too low to be returned; None where the note is no candidate."""
     score: float | None
     parts: dict[str, float] = {}
     """Each named feature's contribution to the score."""
@@ -250,6 +251,8 @@ class Explanation(Frozen):
     path: tuple[PathStep, ...] = ()
     dropped_by: str | None = None
     """The filter, limit or budget that dropped it."""
+    remarks: tuple[str, ...] = ()
+    """What did not go as asked: a reranking that failed, say."""
 
 
 class Hit(Frozen):
@@ -258,7 +261,7 @@ class Hit(Frozen):
     note: Note
     score: float
     via: str = "direct"
-    """`direct`, or `link`."""
+    """`direct`, `link`, or `reconstruction` where that arm ran alone."""
     path: tuple[PathStep, ...] = ()
     explanation: Explanation | None = None
 

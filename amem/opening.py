@@ -12,6 +12,7 @@ from amem.ids import NoteIds
 from amem.llm.metering import Budget, Meter
 from amem.prompts import PromptSet
 from amem.recall.access import AccessLog
+from amem.recall.graph import Graphs
 from amem.recall.layout import Layouts
 from amem.render import RenderName, renderer
 from amem.rooms import Rooms
@@ -89,6 +90,7 @@ def open_rooms(
         vectors=vectors,
         index=VectorIndex(vectors, directory, settings),
         layouts=Layouts(ledger),
+        graphs=Graphs(ledger),
         accesses=AccessLog(ledger),
         embedder=embedder,
         tokenizer=open_tokenizer(settings),

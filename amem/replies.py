@@ -42,14 +42,14 @@ class ProposedLink(Reply):
     """A connection from the new note to one neighbour."""
 
     neighbour: Position
+    reason: Annotated[str, Field(max_length=200)]
     relation: Annotated[str, Field(max_length=60)]
-    reason: Annotated[str, Field(max_length=240)]
 
 
 class LinkReply(Reply):
     """Connections of one new note; an empty list says there are none."""
 
-    links: Annotated[list[ProposedLink], Field(max_length=12)]
+    links: Annotated[list[ProposedLink], Field(max_length=3)]
 
 
 class ProposedChange(Reply):
@@ -65,7 +65,7 @@ class EvolveReply(Reply):
     """Tags the new note gains, and neighbours that the new note puts into another light."""
 
     tags: Words
-    changes: Annotated[list[ProposedChange], Field(max_length=12)]
+    changes: Annotated[list[ProposedChange], Field(max_length=3)]
 
 
 class WindowLink(Reply):
@@ -92,3 +92,15 @@ class LinkEvolveReply(Reply):
 
     links: Annotated[list[WindowLink], Field(max_length=64)]
     changes: Annotated[list[WindowChange], Field(max_length=3)]
+
+
+class QueryReply(Reply):
+    """Simpler questions; an empty list says that the question needs none."""
+
+    questions: Annotated[list[Annotated[str, Field(min_length=1, max_length=300)]], Field(max_length=3)]
+
+
+class RerankReply(Reply):
+    """Numbers of the notes that help, best first."""
+
+    order: Annotated[list[Position], Field(max_length=100)]

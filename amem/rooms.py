@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amem.model import Note
     from amem.prompts import PromptSet
     from amem.recall.access import AccessLog
+    from amem.recall.graph import Graphs
     from amem.recall.layout import Layouts
     from amem.settings import Settings
     from amem.store.ledger import Ledger
@@ -37,6 +38,7 @@ class Rooms:
     vectors: LedgerVectors
     index: VectorIndex
     layouts: Layouts
+    graphs: Graphs
     accesses: AccessLog
     embedder: Embedder
     tokenizer: Tokenizer

@@ -81,6 +81,32 @@ class Settings(BaseSettings):
     index_batch: int = Field(default=256, ge=1, le=5000)
     """Notes that wait in the outbox before they go to Chroma together."""
 
+    recall_links: int = Field(default=3, ge=0, le=50)
+    """Notes at most that links bring into one `recall`; 0 follows none."""
+    recall_links_share: float = Field(default=0.1, ge=0, le=1)
+    """Share of `recall`'s token budget that they may take."""
+    recall_rewrite: bool = False
+    """Let the language model split each question into simpler ones before searching: one call."""
+    recall_rerank: str = Field(default="none", pattern=r"^(none|llm|litellm:.+)$")
+    """`none`, `llm` (one call), or `litellm:<rerank model>`: who puts the best candidates in their final order."""
+    recall_rerank_api_base: str | None = None
+    """Address of a server that reranks, for `litellm:`; its key stands in the provider's own variable."""
+    recall_rerank_top: int = Field(default=20, ge=2, le=100)
+    """Candidates that are reranked."""
+    reconstruct: bool = False
+    """Let cues bring back notes besides similarity (docs/recall.md): fused, it adds next to nothing on LoCoMo."""
+    reconstruct_weight: float = Field(default=1.0, ge=0)
+    """What full activation adds to a note's score."""
+    reconstruct_threshold: float = Field(default=0.4, ge=0, le=1)
+    """Theta: activation below this share of the maximum goes no further. On LoCoMo .2 finds a little more."""
+    reconstruct_decay: float = Field(default=0.001, ge=0)
+    """Lambda, a day: how fast an edge fades with the time between the note and what the question is about.
+
+    No published value is known to us. On LoCoMo 0 finds most where the arm runs alone; fused it makes no difference.
+    """
+    reconstruct_levels: int = Field(default=3, ge=1, le=3)
+    """Edges that activation follows: from a cue to notes, on to their cues and tags, and from there to notes."""
+
     @classmethod
     def settings_customise_sources(
         cls,

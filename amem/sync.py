@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from amem.ingest.worker import Progress
     from amem.intake import NewNote
     from amem.llm.protocol import LLM
-    from amem.model import AddResult, Context, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.model import AddResult, Context, Explanation, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.recall.reranking import Reranker
     from amem.store.erase import Receipt
 
 T = TypeVar("T")
@@ -38,9 +39,11 @@ class _Loop:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
+    @property
+    def is_open(self) -> bool:
+        return not self._loop.is_closed()
+
     def close(self) -> None:
-        if self._loop.is_closed():
-            return
         self.run(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -166,10 +169,19 @@ class Memory:
         boxes: Sequence[str] | None = None,
         now: datetime | None = None,
         explain: bool = False,
+        links: int = 0,
+        reconstruct: bool | None = None,
+        rewrite: bool | None = None,
+        rerank: str | Reranker | None = None,
         **filters: Any,
     ) -> Sequence[Hit]:
         """Return the best notes for a question; see `AsyncMemory.search`."""
-        return self._loop.run(self._inner.search(question, k=k, boxes=boxes, now=now, explain=explain, **filters))
+        return self._loop.run(
+            self._inner.search(
+                question, k=k, boxes=boxes, now=now, explain=explain, links=links, reconstruct=reconstruct,
+                rewrite=rewrite, rerank=rerank, **filters,
+            )
+        )  # fmt: skip
 
     def recall(
         self,
@@ -178,10 +190,36 @@ class Memory:
         budget: int = 1000,
         boxes: Sequence[str] | None = None,
         now: datetime | None = None,
+        reconstruct: bool | None = None,
+        rewrite: bool | None = None,
+        rerank: str | Reranker | None = None,
         **filters: Any,
     ) -> Context:
         """Return the best notes as cited text within a token budget; see `AsyncMemory.recall`."""
-        return self._loop.run(self._inner.recall(question, budget=budget, boxes=boxes, now=now, **filters))
+        return self._loop.run(
+            self._inner.recall(
+                question, budget=budget, boxes=boxes, now=now, reconstruct=reconstruct, rewrite=rewrite,
+                rerank=rerank, **filters,
+            )
+        )  # fmt: skip
+
+    def explain(
+        self,
+        question: str,
+        note_id: str,
+        *,
+        k: int = 10,
+        budget: int | None = None,
+        now: datetime | None = None,
+        reconstruct: bool | None = None,
+        **filters: Any,
+    ) -> Explanation:
+        """Say why a note is found for a question, or why it is not; see `AsyncMemory.explain`."""
+        return self._loop.run(
+            self._inner.explain(
+                question, note_id, k=k, budget=budget, now=now, reconstruct=reconstruct, **filters
+            )
+        )  # fmt: skip
 
     def get(self, note_id: str) -> Note:
         """Return one note; see `AsyncMemory.get`."""
@@ -209,7 +247,7 @@ class Memory:
 
     def close(self) -> None:
         """Wait for background work and release the directory; see `AsyncMemory.close`."""
-        if self._owner:
+        if self._owner and self._loop.is_open:
             self._loop.run(self._inner.close())
             self._loop.close()
 

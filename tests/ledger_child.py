@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ledger_support import Shelf, change
+from ledger_support import VECTORS, Shelf, change
+
+from amem.ids import NoteIds
 
 
 def main(directory, name, rounds):
-    shelf = Shelf(Path(directory))
+    shelf, new_id = Shelf(Path(directory)), NoteIds()
     hub = None
     for number in range(int(rounds)):
         content = f"{name} {number}"
-        (note,) = accepted(shelf, content, f"{name}-{number}")
-        print("accepted", content, flush=True)
+        new = shelf.new(content, session_id="shared", id=new_id())
+        ((note, _),) = shelf.ledger.accept([new], [content], VECTORS)
+        say("accepted", content)
         if hub is None:
             hub = note
             continue
@@ -22,18 +25,15 @@ def main(directory, name, rounds):
         learned = change(hub, "evolve", note, call=0, version=None, context=f"It knows {content}.")
         shelf.commit(shelf.plan(step, learned, shown=(note, hub)))
         shelf.link(note, hub)
-        print("committed", content, flush=True)
+        say("committed", content)
         if number % 10 == 9:
             shelf.forget(note)
-            print("forgotten", content, flush=True)
+            say("forgotten", content)
 
 
-def accepted(shelf, content, source):
-    from ledger_support import VECTORS
-
-    # Ids must not collide between processes, as real ones do not.
-    note = shelf.new(content, session_id="shared", id=f"{abs(hash(source)):036d}"[-36:])
-    return [stored for stored, _ in shelf.ledger.accept([note], [source], VECTORS)]
+def say(what, content):
+    sys.stdout.write(f"{what} {content}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

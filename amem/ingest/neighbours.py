@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from amem.ingest.draft import Draft
     from amem.model import Note
     from amem.rooms import Rooms
+    from amem.store.matrix import Match
+
+_WIDEN = 8
+"""How many times more notes are looked at where too few of the nearest may be neighbours."""
 
 
 @dataclass(frozen=True)
@@ -62,31 +66,44 @@ def _look_up(
 ) -> tuple[list[Note], dict[tuple[str, str], float]]:
     """Do all reading in one go, in a thread: crossing over costs more than most of the reads."""
     rooms, k = draft.rooms, draft.rooms.settings.neighbours
-    found = rooms.index.similar(draft.box, matrix, k + len(draft.window))
-    nearest = _best(found, {note.id for note in draft.window}, floor, k)
-    there = rooms.ledger.get(list(nearest), boxes=[draft.box])
-    chosen = [there[i] for i in nearest if i in there and there[i].status != "archived"][:limit]
+    known: dict[str, Note] = {}
+    wanted = k + len(draft.window)
+    while True:
+        found = rooms.index.similar(draft.box, matrix, wanted)
+        new = {note_id for hits in found for note_id, _ in hits} - known.keys()
+        known |= rooms.ledger.get(sorted(new), boxes=[draft.box])
+        usable = {i for i, note in known.items() if _usable(note)} - {note.id for note in draft.window}
+        nearest = [[hit for hit in hits if hit[0] in usable][:k] for hits in found]
+        if all(len(near) == k or len(hits) < wanted for near, hits in zip(nearest, found, strict=True)):
+            break
+        wanted *= _WIDEN
+    chosen = [known[note_id] for note_id in _best(nearest, floor)][:limit]
     return chosen, _strengths(rooms, notes, matrix, chosen)
 
 
-def _best(found: Sequence[Sequence[tuple[str, float]]], exclude: set[str], floor: float, k: int) -> dict[str, float]:
-    """Return each neighbour's best similarity, the nearest first; ties by id, so that prompts are reproducible."""
+def _usable(note: Note) -> bool:
+    """Whether a note may be a neighbour; a queued one may not: its own turn comes, and then it finds this one."""
+    return note.status == "ready" or (note.status == "pending" and note.pending_reason != "queued")
+
+
+def _best(nearest: Sequence[Sequence[Match]], floor: float) -> list[str]:
+    """Return the neighbours of all notes, the nearest of any first; ties by id, so that prompts are reproducible."""
     best: dict[str, float] = {}
-    for hits in found:
-        near = [(note_id, cosine) for note_id, cosine in hits if note_id not in exclude and cosine >= floor]
-        for note_id, cosine in near[:k]:
-            best[note_id] = max(cosine, best.get(note_id, -1.0))
-    return dict(sorted(best.items(), key=lambda item: (-round(item[1], 4), item[0])))
+    for hits in nearest:
+        for note_id, cosine in hits:
+            if cosine >= floor:
+                best[note_id] = max(cosine, best.get(note_id, -1.0))
+    return sorted(best, key=lambda note_id: (-round(best[note_id], 4), note_id))
 
 
 def _strengths(
     rooms: Rooms, notes: Sequence[Note], matrix: np.ndarray, others: Sequence[Note]
 ) -> dict[tuple[str, str], float]:
-    ids, stored = rooms.vectors.vectors_of([note.id for note in others])
-    names = [*ids, *(note.id for note in notes)]
-    cosines = matrix @ np.vstack([stored, matrix]).T
-    return {
-        (note.id, other): float(cosines[row, column])
-        for row, note in enumerate(notes)
-        for column, other in enumerate(names)
-    }
+    strengths: dict[tuple[str, str], float] = {}
+    ids = [note.id for note in others]
+    for note, vector in zip(notes, matrix, strict=True):
+        stored = rooms.index.cosines(note.box, ids, vector)
+        strengths.update({(note.id, other): float(c) for other, c in zip(ids, stored, strict=True) if not np.isnan(c)})
+        mates = np.vecdot(matrix, vector)
+        strengths.update({(note.id, mate.id): float(c) for mate, c in zip(notes, mates, strict=True)})
+    return strengths

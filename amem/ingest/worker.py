@@ -7,7 +7,7 @@ import logging
 from asyncio import to_thread
 from collections.abc import Callable
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from amem.errors import BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
 from amem.ingest.pipeline import process_window
@@ -46,13 +46,18 @@ class Step(Frozen):
 Progress = Callable[[Step], None]
 
 
+class Run(NamedTuple):
+    """What came of some notes, in order, and the first error met."""
+
+    results: list[AddResult]
+    error: AmemError | None
+
+
 class Worker:
     """Takes notes of one memory through the pipeline."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
-        self.last_error: AmemError | None = None
-        """What stopped the last run, where it was stopped."""
 
     async def accept(self, notes: Sequence[Note], new: Sequence[NewNote]) -> list[tuple[Note, bool]]:
         """Store raw notes durably, with the vectors of their raw text; each with whether it is new."""
@@ -63,24 +68,30 @@ class Worker:
             log.warning("%d notes are stored without vectors, found by their words: %s", len(notes), error)
         return await to_thread(self._rooms.ledger.accept, notes, [item.source for item in new], vectors)
 
-    async def process(self, notes: Sequence[Note], *, progress: Progress | None = None) -> list[AddResult]:
+    async def process(self, notes: Sequence[Note], *, progress: Progress | None = None) -> Run:
         """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued."""
-        self.last_error = None
         results: list[AddResult] = []
+        first: AmemError | None = None
+        error: AmemError | None = None
         usage = Usage()
         for window in self._windows(notes):
-            if isinstance(self.last_error, HOPELESS):
+            if isinstance(error, HOPELESS):
                 results += [AddResult(note=note) for note in window]
                 continue
             done, error = await process_window(self._rooms, window)
-            self.last_error = error
+            first = first or error
             if error is not None:
                 log.warning("%d of %d notes stay pending: %s", _pending(done), len(done), error)
             results += done
             usage += done[0].usage
             if progress is not None:
                 progress(Step(done=len(results), total=len(notes), pending=_pending(results), usage=usage))
-        return results
+        return Run(results, first)
+
+    async def settled(self) -> None:
+        """Wait for what goes on in the background, so that no note is worked on twice."""
+        if self._rooms.background:
+            await asyncio.gather(*self._rooms.background, return_exceptions=True)
 
     async def embed_missing(self, box: str | None = None) -> int:
         """Embed the notes that have no vector; return how many there were."""
@@ -94,10 +105,13 @@ class Worker:
         return len(notes)
 
     def _windows(self, notes: Sequence[Note]) -> Iterator[list[Note]]:
-        """Split notes into windows of turns that followed each other in one session."""
+        """Split notes into windows of turns that followed each other; a window may reach into the next session.
+
+        If each session began a window of its own, many short sessions would cost a call a turn again.
+        """
         settings = self._rooms.settings
         size = 1 if settings.strategy == "paper" else settings.window
-        for _, group in groupby(notes, key=lambda note: (note.box, note.session_id)):
+        for _, group in groupby(notes, key=lambda note: note.box):
             turns = list(group)
             yield from (turns[start : start + size] for start in range(0, len(turns), size))
 

@@ -191,6 +191,45 @@ async def embed_texts(
     return [list(item["embedding"]) for item in sorted(raw.data, key=lambda item: int(item["index"]))]
 
 
+async def rerank_texts(
+    model: str,
+    question: str,
+    texts: list[str],
+    api_base: str | None = None,
+    api_key: str | None = None,
+    *,
+    timeout: float = 60.0,  # noqa: ASYNC109 - of each attempt, as above
+    retries: int = 3,
+    wait: Pause | None = None,
+) -> tuple[list[float], Reply]:
+    """Score texts by a question with any rerank model litellm knows; return the scores, in order, and what it took.
+
+    A text the model says nothing of scores 0. Transport faults are retried within three times the timeout.
+
+    Raises:
+        LLMError: the provider cannot be reached, refuses, or answers something else.
+    """
+    library = await asyncio.to_thread(load_litellm)
+    own, effort = apart(timeout, texts), Effort(model, 3 * timeout)
+    where = {"api_base": api_base, "api_key": api_key, "timeout": own}
+
+    async def attempt() -> Any:
+        effort.attempts += 1
+        async with asyncio.timeout(min(own, effort.left)):
+            return await library.arerank(model=model, query=question, documents=texts, **where, **ONE_RETRIER)
+
+    try:
+        raw: Any = await retrying(retries, effort.left, wait)(attempt)
+    except failures(library) as error:
+        raise effort.explain(error, api_key) from error
+    finally:
+        await hang_up(library, own)
+    found = {int(item["index"]): float(item["relevance_score"]) for item in raw.results or ()}
+    cost = getattr(raw, "_hidden_params", {}).get("response_cost")
+    took = Reply(text="", seconds=effort.seconds, cost=cost, model=model, attempts=effort.attempts)
+    return [found.get(index, 0.0) for index in range(len(texts))], took
+
+
 def _reply(raw: Any, effort: Effort) -> Reply:
     choice = raw.choices[0] if raw.choices else None
     message = getattr(choice, "message", None)

@@ -80,20 +80,18 @@ async def expand(
     """
     if limit < 1 or not hits:
         return []
-    return await to_thread(_expand, rooms, hits, limit, given, now, explain)
-
-
-def _expand(
-    rooms: Rooms, hits: Sequence[Hit], limit: int, given: Filter, now: datetime, explain: bool
-) -> list[Hit]:
-    ways = steps(hits, rooms.ledger.links_of([hit.note.id for hit in hits]))
-    boxes = sorted({hit.note.box for hit in hits})
-    notes = rooms.ledger.get([step.target for step in ways], boxes=boxes)
-    open_ways = [step for step in ways if step.target in notes and admits(notes[step.target], given, now)]
+    ways, notes = await to_thread(_ways, rooms, hits)
+    passable = [step for step in ways if step.target in notes and admits(notes[step.target], given, now)]
     return [
         _hit(step, notes[step.target], rank if explain else None)
-        for rank, step in enumerate(open_ways[:limit], start=len(hits) + 1)
+        for rank, step in enumerate(passable[:limit], start=len(hits) + 1)
     ]
+
+
+def _ways(rooms: Rooms, hits: Sequence[Hit]) -> tuple[list[Step], dict[str, Note]]:
+    ways = steps(hits, rooms.ledger.links_of([hit.note.id for hit in hits]))
+    boxes = sorted({hit.note.box for hit in hits})
+    return ways, rooms.ledger.get([step.target for step in ways], boxes=boxes)
 
 
 def _hit(step: Step, note: Note, rank: int | None) -> Hit:
@@ -117,6 +115,8 @@ async def with_linked(rooms: Rooms, hits: Sequence[Hit], *, budget: int, given: 
     first = await to_thread(_fitting, rooms, hits, budget - share)
     linked = await expand(rooms, first, limit=settings.recall_links, given=given, now=now)
     seats = await to_thread(_fitting, rooms, linked, share)
+    if not seats:
+        return list(hits)
     taken = {hit.note.id for hit in (*first, *seats)}
     return [*first, *seats, *(hit for hit in hits if hit.note.id not in taken)]
 
@@ -126,11 +126,12 @@ def _any_links(rooms: Rooms, hits: Sequence[Hit]) -> bool:
 
 
 def _fitting(rooms: Rooms, hits: Sequence[Hit], tokens: float) -> list[Hit]:
-    """Return the first hits that fit, each counted as the line it would be."""
+    """Return the hits that fit, best first, each counted as the line it would be."""
+    evolved = rooms.ledger.evolved_contexts([hit.note.id for hit in hits])
     fitting: list[Hit] = []
     for hit in hits:
-        tokens -= rooms.tokenizer.count(line(1, hit.note, None))
-        if tokens < 0:
-            break
-        fitting.append(hit)
+        cost = rooms.tokenizer.count(line(len(hits), hit.note, evolved.get(hit.note.id)))
+        if cost <= tokens:
+            tokens -= cost
+            fitting.append(hit)
     return fitting

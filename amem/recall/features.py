@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
 
 WEIGHTS: Mapping[str, float] = {
-    "dense": 0.62, "dense-2": 0.22, "dense-1": 0.30, "dense+1": 0.24, "dense+2": 0.04, "cover": 6.87,
-    "session": 0.50, "speaker": 0.79, "asks": -0.91, "answers": 0.73, "time": 0.75, "when": 2.10, "date": 3.12,
+    "dense": 0.62, "dense-2": 0.23, "dense-1": 0.31, "dense+1": 0.24, "dense+2": 0.04, "cover": 6.91,
+    "session": 0.48, "speaker": 0.78, "asks": -0.90, "answers": 0.73, "time": 0.77, "when": 2.00, "date": 2.01,
 }  # fmt: skip
 WEIGHTS_WITHOUT_VECTORS: Mapping[str, float] = {
-    "cover": 8.48, "session": 0.62, "speaker": 1.06, "asks": -0.84, "answers": 0.92, "time": 0.52, "when": 2.15,
-    "date": 3.08,
+    "cover": 8.50, "session": 0.59, "speaker": 1.05, "asks": -0.84, "answers": 0.91, "time": 0.55, "when": 2.01,
+    "date": 1.68,
 }  # fmt: skip
 NEARBY: Mapping[int, float] = {-1: 0.9, 1: 0.5, -2: 0.6, 2: 0.3}
 """What a word is worth to a note when it stands so many places away in the session."""

@@ -15,32 +15,32 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from amem.model import PathStep
+from amem.model import Hit, PathStep
 from amem.recall.cues import MONTH, SPEAKER, WORD, Handle, month_of, stem
+from amem.recall.graph import DAY
 from amem.recall.words import content_words, named
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
 
-    from amem.recall.cues import Held, Vocabulary
+    from amem.filters import Filter
     from amem.recall.features import Question
+    from amem.recall.graph import Graph
     from amem.recall.layout import View
     from amem.recall.timefocus import Span
+    from amem.rooms import Rooms
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
-SALIENT = 8
-"""Words of a note without keywords that become its cues: those that fewest other notes of the box hold."""
 _SPEAKER_NAMED = 0.5
 """Activation of a speaker's cue; a word or a month has 1."""
 _LATER = 0.5
 """What a note reached at the third level is worth, against one reached at the first."""
 _DIGITS = 9
-_DAY = 86_400
 _YEAR = 365.2425
 
 
@@ -53,62 +53,6 @@ class Spread(NamedTuple):
     """theta: activation below this share of the maximum goes no further."""
     levels: int
     """Edges at most between the question's cues and a note: 1 or 2 reach their notes, 3 further notes."""
-
-
-class Graph:
-    """Which cue or tag hangs on which note, and by how much: one row an edge, in order of notes."""
-
-    def __init__(self, view: View, held: Sequence[Held], vocabulary: Vocabulary) -> None:
-        self.view = view
-        self.vocabulary = vocabulary
-        self.days = np.array([moment.timestamp() / _DAY for moment in view.moments])
-        self.size = len(vocabulary.handles)
-        words, others = _words(held, self.size), _others(held)
-        self.note = np.concatenate([words.note, others.note])
-        self.handle = np.concatenate([words.handle, others.handle])
-        holders = np.bincount(self.handle, minlength=self.size)
-        self.weight = np.concatenate([words.sim, others.sim]) / np.sqrt(1.0 + holders[self.handle])
-
-    def to_notes(self, activation: Floats, decay: Floats) -> Floats:
-        """Return what notes get from cues and tags."""
-        sent = activation[self.handle] * self.weight * decay[self.note]
-        return np.bincount(self.note, weights=sent, minlength=len(self.view))
-
-    def to_handles(self, activation: Floats, decay: Floats) -> Floats:
-        """Return what cues and tags get from notes."""
-        sent = activation[self.note] * self.weight * decay[self.note]
-        return np.bincount(self.handle, weights=sent, minlength=self.size)
-
-
-class _Edges(NamedTuple):
-    note: Numbers
-    handle: Numbers
-    sim: Floats
-
-
-def _words(held: Sequence[Held], size: int) -> _Edges:
-    """Return the edges of words: all keywords, and the most salient words of notes that have none."""
-    counts = np.array([len(one.words) for one in held], dtype=np.int64)
-    note = np.repeat(np.arange(len(held)), counts)
-    handle = np.concatenate([np.zeros(0, dtype=np.int64), *(one.words for one in held)])
-    given = np.repeat(np.array([one.given for one in held], dtype=bool), counts)
-    rarity = np.log((1.0 + len(held)) / np.bincount(handle, minlength=size).clip(1))[handle]
-    # Ties go to the word that stands first in the note: handle numbers depend on notes that may not be in the view.
-    order = np.lexsort((np.arange(len(note)), -rarity, note))
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    place = np.empty(len(note), dtype=np.int64)
-    place[order] = np.arange(len(note)) - starts
-    best = rarity[order][starts] if len(note) else rarity
-    sim = np.where(given, 1.0, rarity / np.maximum(best, 1e-9))
-    kept = given | (place < SALIENT)
-    return _Edges(note[kept], handle[kept], sim[kept])
-
-
-def _others(held: Sequence[Held]) -> _Edges:
-    """Return the edges of speakers, months, sessions and tags."""
-    counts = np.array([len(one.others) for one in held], dtype=np.int64)
-    handle = np.concatenate([np.zeros(0, dtype=np.int64), *(one.others for one in held)])
-    return _Edges(np.repeat(np.arange(len(held)), counts), handle, np.ones(len(handle)))
 
 
 class Asked(NamedTuple):
@@ -136,7 +80,7 @@ class Reconstruction:
         self._decay = decay
         self._waves = waves
         self._shares = [wave.arrived * _LATER**i for i, wave in enumerate(waves[1::2])]
-        reached = sum(self._shares, start=np.zeros(len(graph.view)))
+        reached = sum(self._shares, start=np.zeros(len(graph.ids)))
         self.scores: Floats = np.round(_normalised(reached), _DIGITS)
         """Activation of every note of the view, 0 to 1."""
         order = np.argsort(-self.scores, kind="stable")
@@ -159,7 +103,7 @@ class Reconstruction:
         if not sent.any():  # only its own activation came back to it
             return (self._from_cue(row),)
         before = int(notes[np.argmax(sent)])
-        ids, shared = self._graph.view.ids, self._graph.vocabulary.handles[handle]
+        ids, shared = self._graph.ids, self._graph.vocabulary.handles[handle]
         step = PathStep(source=ids[before], target=ids[row], relation=shared.kind, reason=f"both have {shared}")
         return (self._from_cue(before), step)
 
@@ -168,7 +112,7 @@ class Reconstruction:
         best = here[np.argmax(self._waves[0].fired[self._graph.handle[here]] * self._graph.weight[here])]
         cue = self._asked[int(self._graph.handle[best])]
         kind = self._graph.vocabulary.handles[cue.handle].kind
-        return PathStep(source=f"cue:{cue.name}", target=self._graph.view.ids[row], relation=kind, reason=cue.why)
+        return PathStep(source=f"cue:{cue.name}", target=self._graph.ids[row], relation=kind, reason=cue.why)
 
 
 def reconstruct(
@@ -199,20 +143,52 @@ def reconstruct(
     return Reconstruction(graph, asked, decay, waves)
 
 
+def recollection(rooms: Rooms, question: Question, now: datetime) -> Callable[[str, View], Reconstruction]:
+    """Return the arm: for a box and the notes of it that may be found, what the question brings back."""
+    settings = rooms.settings
+    spread = Spread(settings.reconstruct_decay, settings.reconstruct_threshold, settings.reconstruct_levels)
+
+    def arm(box: str, view: View) -> Reconstruction:
+        return reconstruct(rooms.graphs.graph(box, view), question, now=now, spread=spread)
+
+    return arm
+
+
+def remember(rooms: Rooms, box: str, question: Question, *, k: int, given: Filter, now: datetime) -> list[Hit]:
+    """Return the `k` notes that cues alone bring back, best first, each with the way to it."""
+    allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
+    view = rooms.layouts.view(box, allowed)
+    brought = recollection(rooms, question, now)(box, view)
+    best = brought.rows[:k].tolist()
+    notes = rooms.ledger.get([view.ids[row] for row in best], boxes=[box])
+    return [
+        Hit(
+            note=notes[view.ids[row]],
+            score=float(brought.scores[row]),
+            via="reconstruction",
+            path=brought.path(row),
+        )
+        for row in best
+        if view.ids[row] in notes
+    ]
+
+
 def cues_of(question: Question, graph: Graph) -> list[Asked]:
     """Return the cues a question activates: its words, the speakers it names, the months it speaks of."""
+    words = content_words(question.text, graph.speakers)
+    names = named(question.text, graph.speakers)
+    months = _months_meant(question.focus, graph.moments)
+    meant = [
+        *((Handle(WORD, stem(word)), 1.0, word, f"the question says {word!r}") for word in words),
+        *((Handle(SPEAKER, name.casefold()), _SPEAKER_NAMED, name, f"the question names {name}") for name in names),
+        *((Handle(MONTH, month), 1.0, month, f"the question is about {month}") for month in months),
+    ]
     asked = []
-    for word in content_words(question.text, graph.view.speakers):
-        asked.append((Handle(WORD, stem(word)), 1.0, word, f"the question says {word!r}"))
-    for name in named(question.text, graph.view.speakers):
-        asked.append((Handle(SPEAKER, name.casefold()), _SPEAKER_NAMED, name, f"the question names {name}"))
-    for month in _months_meant(question.focus, graph.view.moments):
-        asked.append((Handle(MONTH, month), 1.0, month, f"the question is about {month}"))
-    numbers = [graph.vocabulary.find(handle) for handle, *_ in asked]
-    return [
-        Asked(number, *about) for number, (_, *about) in zip(numbers, asked, strict=True)
-        if number is not None and number < graph.size
-    ]  # fmt: skip
+    for handle, activation, name, why in meant:
+        number = graph.vocabulary.find(handle)
+        if number is not None and number < graph.size:  # the vocabulary may have grown since the graph was made
+            asked.append(Asked(number, activation, name, why))
+    return asked
 
 
 def _months_meant(focus: Span | None, moments: Sequence[datetime]) -> list[str]:
@@ -235,9 +211,9 @@ def _away(days: Floats, focus: Span | None, now: datetime) -> Floats:
     if not len(days):
         return days
     if focus is None:
-        away = np.abs(now.timestamp() / _DAY - days)
+        away = np.abs(now.timestamp() / DAY - days)
     else:
-        start, end = focus.start.timestamp() / _DAY, focus.end.timestamp() / _DAY
+        start, end = focus.start.timestamp() / DAY, focus.end.timestamp() / DAY
         years = np.round((days - (start + end) / 2) / _YEAR) * _YEAR if focus.yearly else np.zeros(len(days))
         away = np.maximum(np.maximum(start + years - days, days - end - years), 0.0)
     nearest: Floats = away - away.min()  # a common factor changes nothing, and this one keeps e^-x from vanishing

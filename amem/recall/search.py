@@ -12,11 +12,12 @@ import numpy as np
 from amem.errors import EmbeddingError
 from amem.model import Explanation, Hit
 from amem.recall import features
+from amem.recall.reconstruction import recollection
 from amem.recall.timefocus import time_focus
 from amem.recall.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from amem.filters import Filter
     from amem.recall.features import Lexical, Question
     from amem.recall.layout import View
+    from amem.recall.reconstruction import Reconstruction
     from amem.rooms import Rooms
+
+    Recollect = Callable[[str, View], Reconstruction]
 
 log = logging.getLogger("amem.recall")
 
@@ -43,6 +47,8 @@ class Ranked:
     """Each feature's contribution to the score."""
     arms: Mapping[str, NDArray[np.int64]]
     """Each arm's candidates, its best first."""
+    remembered: Reconstruction | None = None
+    """What cues brought back, where they were asked."""
 
     def explanation(self, at: int, rank: int) -> Explanation:
         """Say how the score of the candidate at a place came about."""
@@ -55,6 +61,7 @@ class Ranked:
             ranks={
                 name: int(found[0]) + 1 for name, rows in self.arms.items() if len(found := np.flatnonzero(rows == row))
             },
+            path=() if self.remembered is None else self.remembered.path(row),
         )
 
 
@@ -67,13 +74,19 @@ async def search(
     given: Filter,
     now: datetime,
     explain: bool = False,
+    reconstruct: bool = False,
 ) -> list[Hit]:
     """Return the `k` best notes for a question, best first, ties in order of id."""
     if k == 0:
         return []
     vector = await embed_question(rooms, question)
     asked = features.Question(question, time_focus(question, now))
-    return await to_thread(_search, rooms, boxes, asked, vector, k, given, explain)
+    recollect = recollection(rooms, asked, now) if reconstruct else None
+
+    def look(box: str) -> Ranked:
+        return rank(rooms, box, asked, vector, given, recollect=recollect)
+
+    return await to_thread(_search, rooms, boxes, look, k, explain)
 
 
 async def embed_question(rooms: Rooms, question: str) -> NDArray[np.float32] | None:
@@ -88,16 +101,8 @@ async def embed_question(rooms: Rooms, question: str) -> NDArray[np.float32] | N
     return np.asarray(matrix[0])
 
 
-def _search(
-    rooms: Rooms,
-    boxes: Sequence[str],
-    question: Question,
-    vector: NDArray[np.float32] | None,
-    k: int,
-    given: Filter,
-    explain: bool,
-) -> list[Hit]:
-    ranked = [rank(rooms, box, question, vector, given) for box in boxes]
+def _search(rooms: Rooms, boxes: Sequence[str], look: Callable[[str], Ranked], k: int, explain: bool) -> list[Hit]:
+    ranked = [look(box) for box in boxes]
     best = sorted(
         (-float(score), found.view.ids[row], number, at)
         for number, found in enumerate(ranked)
@@ -115,25 +120,51 @@ def _search(
     ]
 
 
-def rank(rooms: Rooms, box: str, question: Question, vector: NDArray[np.float32] | None, given: Filter) -> Ranked:
+def rank(
+    rooms: Rooms,
+    box: str,
+    question: Question,
+    vector: NDArray[np.float32] | None,
+    given: Filter,
+    *,
+    candidates: int = CANDIDATES,
+    weights: Mapping[str, float] | None = None,
+    recollect: Recollect | None = None,
+) -> Ranked:
     """Return the candidates of a box that the filter lets through, with their scores, best first.
 
     Every statistic is taken over those notes alone, so that a note the filter excludes changes nothing.
+
+    Args:
+        rooms: of the memory.
+        box: the box.
+        question: what is asked.
+        vector: the question's; None where it could not be embedded.
+        given: the filter.
+        candidates: how many each arm proposes.
+        weights: of the features, instead of the shipped ones.
+        recollect: the arm that reconstructs; None leaves it out.
     """
     allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
     view = rooms.layouts.view(box, allowed)
     words = content_words(question.text, view.speakers)
     lexical = features.look_up(words, rooms.ledger.postings(box, words), view)
-    arms = _arms(rooms, box, view, lexical, vector, allowed)
+    arms = _arms(rooms, box, view, lexical, vector, allowed, candidates)
+    remembered = None if recollect is None else recollect(box, view)
+    if remembered is not None:
+        arms["reconstruction"] = remembered.rows[:candidates]
     rows = view.widened(np.unique(np.concatenate(list(arms.values()))))
     cosines = None if vector is None else _cosines(rooms, box, view, view.widened(rows), vector)
     values = features.features(question, view, lexical, rows, cosines)
-    weights = features.WEIGHTS_WITHOUT_VECTORS if cosines is None else features.WEIGHTS
+    weights = weights or (features.WEIGHTS_WITHOUT_VECTORS if cosines is None else features.WEIGHTS)
+    if remembered is not None:
+        values["reconstruction"] = remembered.scores[rows]
+        weights = {"reconstruction": rooms.settings.reconstruct_weight, **weights}
     parts = {name: weight * values[name] for name, weight in weights.items() if name in values}
     scores = np.sum(list(parts.values()), axis=0) if len(rows) else np.zeros(0)
     order = np.lexsort(([view.ids[row] for row in rows], -np.round(scores, 9)))
     ordered = {name: values[order] for name, values in parts.items()}
-    return Ranked(view, rows[order], scores[order], ordered, arms)
+    return Ranked(view, rows[order], scores[order], ordered, arms, remembered)
 
 
 def _arms(
@@ -143,18 +174,19 @@ def _arms(
     lexical: Lexical,
     vector: NDArray[np.float32] | None,
     allowed: set[str] | None,
+    limit: int,
 ) -> dict[str, NDArray[np.int64]]:
     """Return each arm's candidates as rows of the view, its best first."""
     held = features.own_cover(lexical, view)
-    best = np.lexsort((np.arange(len(view)), -held))[:CANDIDATES]
+    best = np.lexsort((np.arange(len(view)), -held))[:limit]
     arms = {"lexical": best[held[best] > 0], "dense": np.zeros(0, dtype=np.int64)}
     if vector is not None:
         # Archived notes are not in the view, but Chroma knows them: ask for more where there are any.
         among = None if allowed is None else set(view.ids)
-        found = rooms.index.search(box, vector, CANDIDATES, among)
+        found = rooms.index.search(box, vector, limit, among)
         arms["dense"] = np.array([view.row_of[m.note_id] for m in found if m.note_id in view.row_of], dtype=np.int64)
     if not any(len(rows) for rows in arms.values()):
-        arms["lexical"] = np.arange(min(len(view), CANDIDATES))  # nothing to go by: the other features decide
+        arms["lexical"] = np.arange(min(len(view), limit))  # nothing to go by: the other features decide
     return arms
 
 

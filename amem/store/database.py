@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from sqlalchemy import create_engine, inspect, select, text
+from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DatabaseError
 
 from amem.errors import LedgerTooNew, LedgerUnavailable
@@ -138,8 +138,3 @@ def _create(database: Database) -> None:
             )
         )
         connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": schema.HEAD})
-
-
-def read_meta(connection: Connection) -> dict[str, str]:
-    """Return what the ledger says about itself."""
-    return dict(connection.execute(select(schema.meta.c.key, schema.meta.c.value)).all())

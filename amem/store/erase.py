@@ -75,7 +75,7 @@ def forget(
     return Receipt(notes=len(gone), rewound=rewound, requeued=requeued, links=links)
 
 
-def _ids(connection: Connection, query: Select[tuple[Any]], some: Sequence[Any]) -> list[Any]:
+def _ids(connection: Connection, query: Select[Any], some: Sequence[Any]) -> list[Any]:
     found: set[Any] = set()
     for chunk in rows.chunks(some):
         found.update(connection.execute(query, {"some": chunk}).scalars())

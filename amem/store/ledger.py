@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
-from amem.errors import EmbeddingMismatch
-from amem.store import erase, queries, rows, schema, sqlite, writes
+from amem.store import binding, counts, erase, queries, rows, schema, sqlite, writes
 from amem.store.accept import accept
 from amem.store.commit import Commit
-from amem.store.database import Database, read_meta
+from amem.store.database import Database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,13 +17,12 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from sqlalchemy import Connection
 
     from amem.filters import Filter
     from amem.model import Link, Note, Page, Revision, Stats
     from amem.store.erase import Receipt
     from amem.store.plan import Committed, Plan
-
-EMBEDDING_KEYS = ("embedding", "fingerprint", "dimension", "render")
 
 
 class Ledger:
@@ -32,7 +30,8 @@ class Ledger:
 
     def __init__(self, url: str, *, render: Callable[[Note], str]) -> None:
         self.database = Database(url)
-        self._render = render
+        self.render = render
+        self._made_with: dict[str, str] | None = None
 
     def close(self) -> None:
         """Close the database."""
@@ -43,31 +42,52 @@ class Ledger:
     def bind_embedding(self, about: Mapping[str, str], *, rebind: bool = False) -> None:
         """Record what embeds the notes, or check that it is what embedded them so far.
 
+        Args:
+            about: the keys of `binding.KEYS`.
+            rebind: open in spite of a difference, for a reindex: until `embed_anew`, nothing can be written.
+
         Raises:
             EmbeddingMismatch: the ledger's vectors come from something else, and `rebind` is false.
         """
         with self.database.writing() as connection:
-            stored = read_meta(connection)
-            differs = [key for key in EMBEDDING_KEYS if key in stored and stored[key] != about[key]]
-            if differs and not rebind:
-                was = ", ".join(f"{key} {stored[key]}" for key in differs)
-                now = ", ".join(f"{key} {about[key]}" for key in differs)
-                msg = (
-                    f"this memory was embedded with {was}; the settings say {now}. Nothing was mixed or changed."
-                    " Use the old settings, or run `amem reindex` to embed every note anew."
-                )
-                raise EmbeddingMismatch(msg)
-            for key in EMBEDDING_KEYS:
-                if key not in stored:
-                    connection.execute(insert(schema.meta).values(key=key, value=about[key]))
-                elif stored[key] != about[key]:
-                    there = schema.meta.c.key == key
-                    connection.execute(update(schema.meta).where(there).values(value=about[key]))
+            if not (rebind and binding.differences(connection, about)):
+                binding.bind(connection, about)
+        self._made_with = dict(about)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the vectors there are come from what embeds notes now."""
+        with self.database.reading() as connection:
+            return self._made_with is None or not binding.differences(connection, self._made_with)
+
+    def embed_anew(self) -> None:
+        """Drop all vectors, and make the full text anew, since notes are to be embedded in another way from now on."""
+        with self.database.writing() as connection:
+            if self._made_with is not None:
+                binding.start_anew(connection, self._made_with)
+            self._reindex_words(connection)
+
+    def reindex_words(self) -> int:
+        """Make the full-text index anew from the notes; return how many there are."""
+        with self.database.writing() as connection:
+            binding.check(connection, self._made_with)
+            return self._reindex_words(connection)
+
+    def _reindex_words(self, connection: Connection) -> int:
+        if not self.database.is_sqlite:
+            return 0
+        sqlite.clear_fts(connection)
+        count = 0
+        for stored in queries.all_notes(connection):
+            for box in dict.fromkeys(note.box for note, _, _ in stored):
+                sqlite.put_fts(connection, box, {rid: self.render(n) for n, rid, _ in stored if n.box == box})
+            count += len(stored)
+        return count
 
     def meta(self) -> dict[str, str]:
         """Return what the ledger says about itself."""
         with self.database.reading() as connection:
-            return read_meta(connection)
+            return binding.read_meta(connection)
 
     # -- writing ----------------------------------------------------------------------------------
 
@@ -84,7 +104,8 @@ class Ledger:
         """
         keyed = list(zip(notes, source_keys, strict=True))
         with self.database.writing() as connection:
-            return accept(connection, keyed, vectors, self._render, full_text=self.database.is_sqlite)
+            binding.check(connection, self._made_with)
+            return accept(connection, keyed, vectors, self.render, full_text=self.database.is_sqlite)
 
     def commit(self, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
         """Apply a plan in one transaction, by compare-and-swap on note versions.
@@ -101,24 +122,27 @@ class Ledger:
             GroundMoved: the plan wants all or nothing, and a part had to be dropped; nothing was changed.
         """
         with self.database.writing() as connection:
-            return Commit(connection, plan, vectors, self._render, full_text=self.database.is_sqlite).run()
+            binding.check(connection, self._made_with)
+            return Commit(connection, plan, vectors, self.render, full_text=self.database.is_sqlite).run()
 
     def forget(self, box: str, note_ids: Sequence[str]) -> Receipt:
         """Erase notes with everything that hangs on them or was made by a call that had seen them."""
         with self.database.writing() as connection:
-            return erase.forget(connection, box, note_ids, self._render, full_text=self.database.is_sqlite)
+            binding.check(connection, self._made_with)
+            return erase.forget(connection, box, note_ids, self.render, full_text=self.database.is_sqlite)
 
-    def without_vector(self, box: str | None = None) -> list[Note]:
+    def without_vector(self, box: str | None = None, *, limit: int | None = None) -> list[Note]:
         """Return the notes that have no vector: their embedding failed, or its text was forgotten."""
         with self.database.reading() as connection:
-            return queries.without_vector(connection, box)
+            return queries.without_vector(connection, box, limit=limit)
 
     def put_vectors(self, notes: Sequence[Note], vectors: Mapping[str, np.ndarray]) -> None:
         """Store vectors of notes by rendered text, where the notes still render to it."""
         with self.database.writing() as connection:
+            binding.check(connection, self._made_with)
             current = queries.notes_by_id(connection, [note.id for note in notes])
             for box in dict.fromkeys(note.box for note in current.values()):
-                texts = {i: self._render(note) for i, note in current.items() if note.box == box}
+                texts = {i: self.render(note) for i, note in current.items() if note.box == box}
                 writes.put_vectors(connection, box, {i: vectors[text] for i, text in texts.items() if text in vectors})
 
     def touch(self, accesses: Mapping[str, tuple[int, datetime]]) -> None:
@@ -213,4 +237,4 @@ class Ledger:
     def stats(self, box: str, *, index: str) -> Stats:
         """Return counts and costs of a box."""
         with self.database.reading() as connection:
-            return queries.stats(connection, box, index=index)
+            return counts.stats(connection, box, index=index)

@@ -80,14 +80,15 @@ class Matrix:
         there = [(at, self._place[note_id]) for at, note_id in enumerate(ids) if note_id in self._place]
         if there:
             at, places = zip(*there, strict=True)
-            found[list(at)] = np.round(self._rows[list(places)] @ query, _DIGITS)
+            found[list(at)] = np.round(np.vecdot(self._rows[list(places)], query), _DIGITS)
         return found
 
     @staticmethod
     def _best(ids: Sequence[str], rows: NDArray[np.float32], queries: NDArray[np.float32], k: int) -> list[list[Match]]:
         if not ids or k < 1:
             return [[] for _ in queries]
-        return [_top(ids, np.round(scores, _DIGITS), k) for scores in queries @ rows.T]
+        # Row by row: the product of two matrices runs on all processors, and waits for the busiest of them.
+        return [_top(ids, np.round(np.vecdot(rows, query), _DIGITS), k) for query in queries]
 
 
 def _top(ids: Sequence[str], scores: NDArray[np.float32], k: int) -> list[Match]:

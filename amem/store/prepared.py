@@ -1,4 +1,4 @@
-"""Statements that every note runs: compiled once for each database, then run straight on its driver.
+"""Statements that every note needs: compiled once for each database, then run straight on its driver.
 
 SQLAlchemy's own execution of such a statement takes ten times as long as the database does, and a note needs twenty.
 """
@@ -12,19 +12,20 @@ from sqlalchemy.sql.compiler import SQLCompiler
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import Connection, TextClause
+    from sqlalchemy import Connection, Select, TextClause
     from sqlalchemy.engine.interfaces import DBAPICursor, Dialect
     from sqlalchemy.sql.dml import UpdateBase
 
+    Statement = UpdateBase | TextClause | Select[Any]
     Turn = Callable[[Any], Any]
     Bind = tuple[str, Turn | None]
     Row = Mapping[str, Any]
 
 
 class Prepared:
-    """One INSERT, UPDATE or DELETE with named variables; `columns` are those that an INSERT fills."""
+    """One statement with named variables; `columns` are those that an INSERT fills."""
 
-    def __init__(self, statement: UpdateBase | TextClause, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, statement: Statement, columns: Sequence[str] | None = None) -> None:
         self._statement = statement
         self._columns = columns
         self._compiled: dict[str, _Compiled] = {}
@@ -60,6 +61,16 @@ class Prepared:
             cursor.close()
         return found
 
+    def rows(self, connection: Connection, **values: Any) -> list[Any]:
+        """Run a SELECT of texts and whole numbers; return its rows as the driver gives them."""
+        sql, (bound,) = self._bound(connection, [values])
+        cursor = _cursor(connection)
+        try:
+            cursor.execute(sql, bound)
+            return list(cursor.fetchall())
+        finally:
+            cursor.close()
+
     def _bound(self, connection: Connection, rows: Sequence[Row]) -> tuple[str, list[Any]]:
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
@@ -83,7 +94,7 @@ class _Compiled(NamedTuple):
         return {name: values[name] if turn is None else turn(values[name]) for name, turn in self.binds}
 
 
-def _compile(statement: UpdateBase | TextClause, dialect: Dialect, columns: Sequence[str] | None) -> _Compiled:
+def _compile(statement: Statement, dialect: Dialect, columns: Sequence[str] | None) -> _Compiled:
     compiled = statement.compile(dialect=dialect, column_keys=None if columns is None else list(columns))
     assert isinstance(compiled, SQLCompiler)
     names = list(compiled.positiontup or compiled.binds)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from amem.errors import InputError
-from amem.model import Page, Stats, Usage
+from amem.model import Page
 from amem.store import rows, schema, sqlite
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LEAST = 200
 """Rows read at once where tags or metadata have to be compared."""
 _CURSOR_DIGITS = 18
+_PIECE = 1000
+"""Notes read at once where all are read."""
 
 _note = schema.note
 _IDS: BindParameter[Sequence[str]] = bindparam("some", expanding=True)
@@ -58,6 +60,19 @@ def stored_notes(connection: Connection, ids: Sequence[str], box: str) -> dict[s
     found = [row for row in _rows_by_id(connection, ids) if row["box"] == box]
     notes = _notes(connection, found)
     return {n.id: Stored(n, row["rid"], row["call_id"]) for n, row in zip(notes, found, strict=True)}
+
+
+def all_notes(connection: Connection) -> Iterator[list[Stored]]:
+    """Yield all notes of all boxes, some at a time, by row id."""
+    last = 0
+    while True:
+        query = select(_note).where(_note.c.rid > last).order_by(_note.c.rid).limit(_PIECE)
+        found = connection.execute(query).mappings().all()
+        if not found:
+            return
+        last = found[-1]["rid"]
+        notes = _notes(connection, found)
+        yield [Stored(note, row["rid"], row["call_id"]) for note, row in zip(notes, found, strict=True)]
 
 
 def existing(connection: Connection, ids: Sequence[str], box: str) -> set[str]:
@@ -189,13 +204,13 @@ def revisions(
     return [rows.to_revision(row, causes, made) for row in found]
 
 
-def without_vector(connection: Connection, box: str | None) -> list[Note]:
+def without_vector(connection: Connection, box: str | None, *, limit: int | None = None) -> list[Note]:
     """Return the notes that have no vector."""
     note, vector = schema.note, schema.vector
     query = select(note).outerjoin(vector, vector.c.note_id == note.c.id).where(vector.c.note_id.is_(None))
     if box is not None:
         query = query.where(note.c.box == box)
-    return _notes(connection, connection.execute(query.order_by(note.c.rid)).mappings().all())
+    return _notes(connection, connection.execute(query.order_by(note.c.rid).limit(limit)).mappings().all())
 
 
 def evolved_contexts(connection: Connection, note_ids: Sequence[str]) -> dict[str, str]:
@@ -226,58 +241,6 @@ def session_turns(connection: Connection, box: str, spans: Iterable[tuple[str, i
         )
         found += connection.execute(query).mappings()
     return _notes(connection, found)
-
-
-def counts(connection: Connection, box: str) -> dict[str, dict[str, int]]:
-    """Return counts of a box: notes by status, pending by reason, and the other tables."""
-    table = schema.note.c
-    by_status = select(table.status, func.count()).where(table.box == box).group_by(table.status)
-    by_reason = (
-        select(table.pending_reason, func.count())
-        .where(table.box == box, table.status == "pending")
-        .group_by(table.pending_reason)
-    )
-    others = {
-        name: connection.execute(select(func.count()).where(owner.c.box == box)).scalar_one()
-        for name, owner in (
-            ("links", schema.link),
-            ("revisions", schema.revision),
-        )
-    }
-    waiting = select(func.count(schema.outbox.c.note_id.distinct())).join(
-        schema.vector, schema.vector.c.note_id == schema.outbox.c.note_id
-    )
-    others["unindexed"] = connection.execute(waiting.where(schema.outbox.c.box == box)).scalar_one()
-    return {
-        "status": dict(connection.execute(by_status).all()),
-        "pending": dict(connection.execute(by_reason).all()),
-        "others": others,
-    }
-
-
-def stats(connection: Connection, box: str, *, index: str) -> Stats:
-    """Return counts and costs of a box; `index` says how its search works now."""
-    found = counts(connection, box)
-    status, others = found["status"], found["others"]
-    return Stats(
-        box=box,
-        notes=sum(status.values()),
-        ready=status.get("ready", 0),
-        pending=found["pending"],
-        archived=status.get("archived", 0),
-        index=index,
-        usage=usage(connection, box),
-        **others,
-    )
-
-
-def usage(connection: Connection, box: str) -> dict[str, Usage]:
-    """Return what a box's calls have cost, by stage."""
-    total: dict[str, Usage] = {}
-    for row in connection.execute(select(schema.usage).where(schema.usage.c.box == box)).mappings():
-        spent = Usage(**{name: row[name] for name in Usage.model_fields})
-        total[row["stage"]] = total.get(row["stage"], Usage()) + spent
-    return total
 
 
 def boxes(connection: Connection) -> list[str]:

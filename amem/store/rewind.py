@@ -54,10 +54,12 @@ def without(steps: Sequence[Step], tainted: Collection[int], field: str) -> Rewo
 
 def _again(step: Step, value: JsonValue, field: str, kept: dict[int, Step]) -> tuple[JsonValue] | None:
     """Return what the step makes of `value` (in a tuple, since it may be null), or None where it cannot stay."""
+    undone = None if step.undoes is None else kept.get(step.undoes)
     if field in SETS:
-        return (_merged(value, step.before, step.after),)
-    if step.undoes in kept:
-        return (kept[step.undoes].before,)
+        before, after = (step.before, step.after) if undone is None else (undone.after, undone.before)
+        return (_merged(value, before, after),)
+    if undone is not None:
+        return (undone.before,)
     return (step.after,) if step.kind in {"user", "undo"} else None
 
 

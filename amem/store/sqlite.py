@@ -24,6 +24,7 @@ _CREATE_FTS = "CREATE VIRTUAL TABLE IF NOT EXISTS note_fts USING fts5(box, body,
 _PUT_FTS = Prepared(text("INSERT OR REPLACE INTO note_fts (rowid, box, body) VALUES (:rid, :box, :body)"))
 _DROP_FTS = Prepared(text("DELETE FROM note_fts WHERE rowid = :rid"))
 _ROWS_WITH = "SELECT group_concat(rowid) FROM note_fts WHERE note_fts MATCH ?"
+_MAX_RID = 2**63 - 1
 _WORD = re.compile(r"\w+", re.UNICODE)
 # Scripts written without spaces, where FTS5 would see a whole sentence as one word.
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f]+")
@@ -106,9 +107,10 @@ def drop_fts(connection: Connection, rids: Sequence[int]) -> None:
     _DROP_FTS.run(connection, [{"rid": rid} for rid in rids])
 
 
-def fts_rows(connection: Connection) -> Iterator[tuple[int, str, str]]:
-    """Yield (rid, box word, indexed body) of everything in the full-text index."""
-    for rid, box, body in connection.execute(text("SELECT rowid, box, body FROM note_fts ORDER BY rowid")):
+def fts_rows(connection: Connection, after: int, last: int | None) -> Iterator[tuple[int, str, str]]:
+    """Yield (rid, box word, indexed body) of what is indexed for row ids above `after`, up to `last`."""
+    query = text("SELECT rowid, box, body FROM note_fts WHERE rowid > :after AND rowid <= :last ORDER BY rowid")
+    for rid, box, body in connection.execute(query, {"after": after, "last": _MAX_RID if last is None else last}):
         yield int(rid), str(box), str(body)
 
 
@@ -118,12 +120,19 @@ def clear_fts(connection: Connection) -> None:
     create_fts(connection)
 
 
-def problems(connection: Connection) -> list[str]:
-    """Return what SQLite itself finds wrong: damaged pages, indexes or full text, and references to nothing."""
-    found = [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check")) if row[0] != "ok"]
-    for child, rid, parent, _ in connection.execute(text("PRAGMA foreign_key_check")):
-        found.append(f"row {rid} of {child} refers to a row of {parent} that does not exist")
-    return found
+def check_fts(connection: Connection) -> None:
+    """Have the full-text index check itself; the database raises its error where it is damaged."""
+    connection.execute(text("INSERT INTO note_fts (note_fts) VALUES ('integrity-check')"))
+
+
+def damage(connection: Connection) -> list[str]:
+    """Return what SQLite finds wrong with its file."""
+    return [str(row[0]) for row in connection.execute(text("PRAGMA integrity_check")) if row[0] != "ok"]
+
+
+def lost_references(connection: Connection) -> list[str]:
+    """Return the rows that refer to a row which does not exist, as `table:row`."""
+    return [f"{child}:{rid}" for child, rid, _, _ in connection.execute(text("PRAGMA foreign_key_check"))]
 
 
 def rows_with(connection: Connection, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:

@@ -55,8 +55,8 @@ _NEW_BOX = Prepared(
         ).where(~select(_box.name).where(_HERE).exists()),
     )
 )
-_LAST_POSITION = select(func.max(_note.position)).where(
-    _note.box == bindparam("box"), _note.session_id == bindparam("session_id")
+_LAST_POSITION = Prepared(
+    select(func.max(_note.position)).where(_note.box == bindparam("box"), _note.session_id == bindparam("session_id"))
 )
 _NEW_NOTE = _insert(schema.note, "rid")
 _CHANGED_NOTE = Prepared(
@@ -104,7 +104,7 @@ def raise_box(connection: Connection, name: str, column: str) -> int:
 
 def next_position(connection: Connection, box: str, session_id: str) -> int:
     """Return the position after the last one of a session."""
-    last = connection.execute(_LAST_POSITION, {"box": box, "session_id": session_id}).scalar()
+    ((last,),) = _LAST_POSITION.rows(connection, box=box, session_id=session_id)
     return 0 if last is None else int(last) + 1
 
 

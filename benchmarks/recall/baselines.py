@@ -34,24 +34,26 @@ class Baselines:
             cosines: of each note with the question; NaN where a note has no vector.
         """
         lexical = self._bm25.scores(question)
-        dense = np.where(np.isnan(cosines), -1.0, cosines)
-        by_words, by_vector = ranked(lexical, only=lexical > 0), ranked(dense)
+        known = ~np.isnan(cosines)
+        dense = np.where(known, cosines, cosines[known].min() if known.any() else 0.0)
+        by_words, by_vector = ranked(lexical, only=lexical > 0), ranked(dense, only=known)
+        anyone = np.ones(len(dense), dtype=bool)
         return {
             "bm25": by_words.tolist(),
             "dense": by_vector.tolist(),
-            "rrf_60": ranked(fused([by_words, by_vector], len(dense), 60)).tolist(),
-            "rrf_10": ranked(fused([by_words, by_vector], len(dense), 10)).tolist(),
-            "min_max": ranked(stretched(lexical) + stretched(dense)).tolist(),
+            "rrf_60": ranked(fused([by_words, by_vector], len(dense), k=60), anyone).tolist(),
+            "rrf_10": ranked(fused([by_words, by_vector], len(dense), k=10), anyone).tolist(),
+            "min_max": ranked(stretched(lexical) + stretched(dense), anyone).tolist(),
         }
 
 
-def ranked(scores: Floats, only: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Return places by score, best first; `only` leaves the others out."""
+def ranked(scores: Floats, only: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return places by score, best first; those outside `only` are left out."""
     order = np.argsort(-scores, kind="stable")
-    return order if only is None else order[only[order]]
+    return order[only[order]]
 
 
-def fused(rankings: Sequence[NDArray[np.int64]], count: int, k: int) -> Floats:
+def fused(rankings: Sequence[NDArray[np.int64]], count: int, *, k: int) -> Floats:
     """Return for each place the sum of 1 / (k + rank) over the rankings that have it."""
     total = np.zeros(count)
     for places in rankings:

@@ -40,7 +40,7 @@ class BM25:
                 counts[vocabulary[word], place] = count
         holders = np.count_nonzero(counts, axis=1)
         lengths = counts.sum(axis=0)
-        norm = k1 * (1 - b + b * lengths / max(lengths.mean(), 1e-9)) if len(bags) else lengths
+        norm = k1 * (1 - b + b * lengths / max(lengths.mean(), 1e-9)) if bags else lengths
         idf = np.log(1 + (len(bags) - holders + 0.5) / (holders + 0.5))
         self._vocabulary = vocabulary
         self._weights = idf[:, None] * counts * (k1 + 1) / (counts + norm)

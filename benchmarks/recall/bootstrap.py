@@ -9,11 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+
 RESAMPLES = 10_000
 SEED = 20231
 
 
-def interval(values: Sequence[float], clusters: Sequence[str]) -> tuple[float, float] | None:
+def interval(values: ArrayLike, clusters: Sequence[str]) -> tuple[float, float] | None:
     """Return a 95 % bootstrap interval of the mean: whole clusters are drawn, and their values pooled.
 
     It is rough where clusters are few, and None where there is but one.

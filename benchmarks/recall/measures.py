@@ -40,7 +40,9 @@ class Worth(NamedTuple):
     """Whether the answer's words stand in the context, for each of BUDGETS; None where there is no answer."""
 
 
-def worth(turns: Iterable[Sequence[str]], lines: Iterable[Line], evidence: Collection[str], answer: str | None) -> Worth:
+def worth(
+    turns: Iterable[Sequence[str]], lines: Iterable[Line], evidence: Collection[str], answer: str | None
+) -> Worth:
     """Measure a ranking.
 
     Args:

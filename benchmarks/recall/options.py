@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - pydantic reads the annotations at run time
-from pathlib import Path  # noqa: TC003 - likewise
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from amem.errors import InputError
-from amem.model import Frozen
+from amem.model import Frozen, Moment
 from amem.recall import features
 from amem.recall.search import CANDIDATES
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 TUNING = ("conv-26", "conv-30", "conv-41")
 """The conversations whose questions chose the features and their weights; all others are for reporting."""
 EVERYTHING = 1_000_000_000
+"""More notes than any box has."""
 
 SetName = Literal["tuning", "reporting", "all"]
 IndexName = Literal["exact", "chroma"]
@@ -28,23 +28,20 @@ class Options(Frozen):
     """How a run differs from the plain one."""
 
     set: SetName = "tuning"
-    now: datetime | None = None
+    now: Moment | None = None
     """What `last week` counts from; default: the conversation's last session."""
-    candidates: int = CANDIDATES
+    candidates: int | None = CANDIDATES
+    """Of each arm; None scores every note."""
     ablate: tuple[str, ...] = ()
     """Features that count for nothing; the others keep their weights."""
-    index: IndexName = "exact"
+    index: IndexName | None = None
+    """How vectors are searched; default: exactly, but a memory that exists as its settings say."""
     keep: Path | None = None
     """Where the notes of the turns are kept for another run; default: nowhere."""
 
     def takes(self, conversation: str) -> bool:
         """Whether a conversation's questions are asked."""
         return self.set == "all" or (conversation in TUNING) == (self.set == "tuning")
-
-    @property
-    def plain(self) -> bool:
-        """Whether recall runs as it does for users."""
-        return not self.ablate and self.candidates == CANDIDATES
 
     def weights(self) -> Mapping[str, float]:
         """Return the features' weights without those that are ablated.
@@ -57,15 +54,20 @@ class Options(Frozen):
             raise InputError(f"there is no feature {', '.join(unknown)}; there are {', '.join(features.WEIGHTS)}")
         return {name: weight for name, weight in features.WEIGHTS.items() if name not in self.ablate}
 
+    def limit(self) -> int:
+        """Return the candidates of each arm, as a number."""
+        return EVERYTHING if self.candidates is None else self.candidates
+
     def settings(self, given: Settings) -> Settings:
         """Return settings for a memory of the benchmark's own: the user's embedding and tokenizer, and nothing else.
 
         No model is asked, and no database or server that the user's own notes are in is touched.
         """
-        own = {"llm": None, "strategy": "raw", "database_url": None, "chroma_url": None}
-        return given.model_copy(update=own | index_settings(self.index))
+        own = {"llm": None, "strategy": "raw", "database_url": None, "chroma_url": None, "chroma": False}
+        return given.model_copy(update=own | self.index_settings())
 
-
-def index_settings(name: IndexName) -> dict[str, object]:
-    """Return the settings that make even a small box be searched exactly, or through Chroma."""
-    return {"chroma": False} if name == "exact" else {"chroma": True, "exact_up_to": 0}
+    def index_settings(self) -> dict[str, Any]:
+        """Return the settings that let vectors be searched as was asked; a small box through Chroma as well."""
+        if self.index is None:
+            return {}
+        return {"chroma": True, "exact_up_to": 0} if self.index == "chroma" else {"chroma": False}

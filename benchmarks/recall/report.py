@@ -78,8 +78,8 @@ class SetReport(Breakdown):
     left_out: int
     """Questions that were not asked, since nothing is known of their evidence, or it was not imported."""
     latency: dict[str, Latency]
-    """`embed`: embedding the question. `rank`: from vector to ranking. `search`: the whole verb for ten notes, besides
-    embedding; only where recall runs as it does for users."""
+    """`embed`: embedding the question. `search`: all else that a search for ten notes does, as users have it. `rank`:
+    its part from the vector to the ranking, with the run's own candidates and weights."""
 
 
 class About(Frozen):
@@ -93,10 +93,12 @@ class About(Frozen):
     tokenizer: str
     embedding: str
     index: str
-    candidates: int
+    candidates: int | None
+    """Of each arm; null where every note was scored."""
     ablated: tuple[str, ...]
     weights: dict[str, float]
     versions: dict[str, str]
+    machine: str
     seconds: float
     warnings: tuple[str, ...]
 

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.model import Note
-
-    from ..datasets.locomo import Conversation
+    from benchmarks.datasets.locomo import Conversation
 
 
 def turn_id(conversation: str, turn: str) -> str:

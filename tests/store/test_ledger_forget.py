@@ -213,14 +213,28 @@ words = st.lists(st.sampled_from("abcde"), unique=True, max_size=4)
 
 
 @st.composite
-def histories(draw):
-    """Revisions of a set, each from what the one before left."""
+def histories(draw, canary=False):
+    """Revisions of a set, each from what the one before left; undoings among them. The first brings the canary."""
     value, steps = draw(words), []
-    for key in range(1, draw(st.integers(1, 6)) + 1):
-        after = draw(words)
-        steps.append(Step(key, value, after, draw(st.sampled_from(["evolve", "user"]))))
+    for key in range(1, draw(st.integers(1, 7)) + 1):
+        undoable = [step for step in steps if step.id not in {other.undoes for other in steps}]
+        undone = draw(st.sampled_from([None, *undoable])) if key > 1 else None
+        if undone is not None:
+            after = without_words(value, undone.after, undone.before)
+        elif canary:
+            after = [*draw(words), *(["canary"] if key == 1 or "canary" in value and draw(st.booleans()) else [])]
+        else:
+            after = draw(words)
+        kind = "undo" if undone else draw(st.sampled_from(["evolve", "user"]))
+        steps.append(Step(key, value, after, kind, undone.id if undone else None))
         value = after
     return steps
+
+
+def without_words(value, after, before):
+    """What undoing a revision makes of a set."""
+    kept = [word for word in value if word in before or word not in after]
+    return kept + [word for word in before if word not in after and word not in kept]
 
 
 @given(histories(), st.data())
@@ -233,13 +247,12 @@ def test_the_history_that_is_left_replays_to_the_value_that_is_left(steps, data)
         value = step.after
     assert value == rewound.value
     assert {step.id for step in rewound.kept} | set(rewound.dropped) == {step.id for step in steps}
+    assert {step.undoes for step in rewound.kept} <= {None, *(step.id for step in rewound.kept)}
 
 
-@given(histories())
+@given(histories(canary=True))
 def test_a_word_that_only_tainted_revisions_brought_is_gone(steps):
-    canary = [Step(s.id, s.before, [*s.after, "canary"], s.kind) for s in steps[:1]]
-    later = [Step(s.id, [*s.before, "canary"], [*s.after, "canary"], s.kind) for s in steps[1:]]
-    rewound = without([*canary, *later], {1}, "tags")
+    rewound = without(steps, {1}, "tags")
     assert "canary" not in rewound.value
     assert not any("canary" in step.before or "canary" in step.after for step in rewound.kept)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from ledger_support import ANY, Shelf
 
+from amem.filters import Filter
 from amem.store.doctor import doctor
 
 TESTS = Path(__file__).parent.parent
@@ -81,7 +82,8 @@ def test_a_process_killed_at_any_moment_loses_nothing_that_was_acknowledged_and_
         unsaid = {text for text in accepted - forgotten if text not in there}
         assert len(unsaid) <= life + 1
         assert all(int(text.split()[1]) % 10 == 9 for text in unsaid), "only a forgetting takes a note away"
-        ready = {note.content for note in shelf.ledger.page("default", ANY, after=None, limit=10_000).notes if note.status == "ready"}
+        page = shelf.ledger.page("default", Filter(), after=None, limit=10_000)
+        ready = {note.content for note in page.notes if note.status == "ready"}
         assert committed - forgotten - unsaid <= ready
         assert doctor(shelf.ledger, shelf.vectors).problems == ()
         shelf.close()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem import __version__
-from amem.interfaces.cli import demo, importing, prompts, reading, upkeep, writing
+from amem.interfaces.cli import bench, demo, explaining, importing, prompts, reading, upkeep, writing
 from amem.interfaces.cli import parameters as given
 from amem.interfaces.cli.call import DIRECTORY, Call, settings_from
 from amem.interfaces.cli.exits import EPILOG
@@ -36,6 +36,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Reading": {
         "search": reading.search,
         "recall": reading.recall,
+        "explain": explaining.explain,
         "list": reading.list_,
         "show": reading.show,
         "links": reading.links,
@@ -53,6 +54,15 @@ templates = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List 
 templates.command("list")(prompts.list_)
 templates.command("render")(prompts.render)
 app.add_typer(templates, name="prompts", rich_help_panel="Looking around")
+
+measurements = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure amem on public data sets.")
+measurements.command("recall")(bench.recall)
+app.add_typer(measurements, name="bench", rich_help_panel="Looking around")
+
+
+@measurements.callback()
+def _group() -> None:
+    """Keep `recall` a verb of its own: typer makes the only verb of a group the group itself."""
 
 
 def _version(wanted: bool) -> None:

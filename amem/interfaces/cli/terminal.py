@@ -31,9 +31,9 @@ def one_line(text: str, limit: int = 0) -> str:
     return line if not limit or len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Return `1 note`, `2 notes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def json_text(value: Any) -> str:

@@ -13,7 +13,7 @@ from amem.interfaces.cli.exits import STOPPED, code_of
 from amem.interfaces.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 class Verbs(TyperGroup):
@@ -21,8 +21,8 @@ class Verbs(TyperGroup):
 
     # `Any`: typer brings its own click or uses the installed one, by version.
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options of amem itself wherever they stand."""
-        return super().parse_args(ctx, hoisted(args, self.params))
+        """Read the options of amem itself wherever they stand, but for those that the verb has under the same name."""
+        return super().parse_args(ctx, hoisted(args, self.params, self.commands))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs by what they are for, in the order of the table."""
@@ -50,8 +50,11 @@ def _terminal(context: Any) -> Terminal:
     return context.obj.terminal if isinstance(context.obj, Call) else Terminal()
 
 
-def hoisted(args: Sequence[str], options: Iterable[Any]) -> list[str]:
-    """Move options of the root to the front, each with its value; what follows `--` stays where it is."""
+def hoisted(args: Sequence[str], options: Iterable[Any], verbs: Mapping[str, Any] | None = None) -> list[str]:
+    """Move options of the root to the front, each with its value; what follows `--` stays where it is.
+
+    Options that the verb itself has are the verb's, where they stand behind it.
+    """
     takes_value = {
         spelling: not option.is_flag
         for option in options
@@ -60,6 +63,7 @@ def hoisted(args: Sequence[str], options: Iterable[Any]) -> list[str]:
     }
     front: list[str] = []
     rest: list[str] = []
+    inner: Mapping[str, Any] = verbs or {}
     waiting = list(args)
     while waiting:
         word = waiting.pop(0)
@@ -69,8 +73,18 @@ def hoisted(args: Sequence[str], options: Iterable[Any]) -> list[str]:
         name, equals, _ = word.partition("=")
         if name not in takes_value:
             rest.append(word)
+            if word in inner:
+                takes_value = {
+                    spelling: v for spelling, v in takes_value.items() if spelling not in _options(inner[word])
+                }
+                inner = getattr(inner[word], "commands", {})
             continue
         front.append(word)
         if takes_value[name] and not equals and waiting:
             front.append(waiting.pop(0))
     return front + rest
+
+
+def _options(verb: Any) -> set[str]:
+    """Return how a verb's own options are spelled."""
+    return {spelling for option in verb.params if hasattr(option, "is_flag") for spelling in option.opts}

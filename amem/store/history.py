@@ -1,0 +1,76 @@
+"""Whether a note's revisions lead from the raw note to what it is now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.model import canonical_json
+from amem.store.plan import LINK_FIELD, REVISED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from amem.model import Note
+
+    Row = Mapping[str, Any]
+
+_RAW: dict[str, object] = {"keywords": [], "tags": [], "context": ""}
+"""What a raw note has where the caller gave nothing; what the caller gave is pinned."""
+
+
+def faults(note: Note, revisions: Sequence[Row], links: Collection[int]) -> Iterator[tuple[str, object]]:
+    """Yield (kind of problem, what is concerned).
+
+    Args:
+        note: as it is.
+        revisions: its own, oldest first, with `before` and `after` as values.
+        links: ids of the links that start at it.
+    """
+    now = note.model_dump(mode="json")
+    for field in REVISED:
+        chain = [row for row in revisions if row["field"] == field]
+        start = _RAW[field] if field in _RAW and field not in note.pinned else None
+        if not _leads_up(chain, start, now[field]):
+            yield "history", f"{note.id}.{field}"
+    if not _links_stand([row for row in revisions if row["field"] == LINK_FIELD], links):
+        yield "link_history", note.id
+    for row in revisions:
+        if row["box"] != note.box:
+            yield "revision_box", row["id"]
+    for key in _undone_wrongly(revisions):
+        yield "undo", key
+
+
+def _leads_up(chain: Sequence[Row], start: object, now: object) -> bool:
+    """Whether each revision starts where the one before ended, and the last ends at the present value."""
+    value = now if start is None and not chain else start
+    if start is None and chain:
+        value = chain[0]["before"]  # the caller gave it, and it is written nowhere else
+    for row in chain:
+        if canonical_json(row["before"]) != canonical_json(value):
+            return False
+        value = row["after"]
+    return canonical_json(value) == canonical_json(now)
+
+
+def _links_stand(chain: Sequence[Row], links: Collection[int]) -> bool:
+    """Whether links came and went in turn, and those that came last are there."""
+    there: set[object] = set()
+    for row in chain:
+        link = row["before"] if row["after"] is None else row["after"]
+        key = link["id"] if isinstance(link, dict) else None
+        comes = row["before"] is None
+        if comes == (key in there):
+            return False
+        there ^= {key}
+    return there == set(links)
+
+
+def _undone_wrongly(revisions: Sequence[Row]) -> Iterator[int]:
+    """Yield revisions that are marked undone and are not, or are and are not marked, or undo what is not there."""
+    fields = {row["id"]: row["field"] for row in revisions}
+    standing = {row["undoes"] for row in revisions if row["undoes"] is not None and not row["undone"]}
+    for row in revisions:
+        undoes_nothing = row["undoes"] is not None and fields.get(row["undoes"]) != row["field"]
+        if undoes_nothing or bool(row["undone"]) != (row["id"] in standing):
+            yield row["id"]

@@ -1,0 +1,44 @@
+"""Reading a ranking as its reader would: which turns the notes stand for, and what their lines cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.recall.packing import line
+
+from .measures import Line, Worth, worth
+from .turns import turn_id, turns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.model import Note
+    from amem.tokens import Tokenizer
+    from benchmarks.datasets.locomo import Question
+
+_ADVERSARIAL = 5
+
+
+class Reader:
+    """The notes of a box, as lines of a context."""
+
+    def __init__(self, notes: Mapping[str, Note], evolved: Mapping[str, str], tokenizer: Tokenizer) -> None:
+        self.turns = turns_of(notes)
+        self._notes = notes
+        self._evolved = evolved
+        self._tokenizer = tokenizer
+        self._lines: dict[tuple[int, str], Line] = {}
+
+    def worth(self, ids: Sequence[str], conversation: str, question: Question) -> Worth:
+        """Measure ranked notes, best first, by a question about a conversation."""
+        evidence = [turn_id(conversation, turn) for turn in question.evidence]
+        answer = question.answer if question.category != _ADVERSARIAL else None
+        lines = (self._line(number, note_id) for number, note_id in enumerate(ids, start=1))
+        return worth((self.turns[note_id] for note_id in ids), lines, evidence, answer)
+
+    def _line(self, number: int, note_id: str) -> Line:
+        key = number, note_id  # many rankings have a note at the same place
+        if key not in self._lines:
+            text = line(number, self._notes[note_id], self._evolved.get(note_id))
+            self._lines[key] = Line(self.turns[note_id], text, self._tokenizer.count(text))
+        return self._lines[key]

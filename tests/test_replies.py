@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from amem import replies
+from amem.replies import EvolveReply, LinkEvolveReply, LinkReply, NoteReply
+
+REPLIES = [NoteReply, LinkReply, EvolveReply, LinkEvolveReply]
+
+
+def parts(schema):
+    """Every schema inside a schema, itself included."""
+    yield schema
+    for value in schema.values():
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, dict):
+                yield from parts(inner)
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_every_string_and_every_list_of_a_reply_is_bounded(reply):
+    for part in parts(reply.model_json_schema()):
+        if part.get("type") == "string":
+            assert "maxLength" in part
+        if part.get("type") == "array":
+            assert "maxItems" in part
+
+
+@pytest.mark.parametrize("reply", REPLIES)
+def test_every_field_of_a_reply_is_required_and_none_has_a_default(reply):
+    for part in parts(reply.model_json_schema()):
+        assert "default" not in part
+        if part.get("type") == "object":
+            assert set(part["required"]) == set(part["properties"])
+
+
+def test_a_link_names_its_target_before_its_reason_because_small_models_retell_the_new_note_otherwise():
+    assert list(replies.WindowLink.model_fields)[:2] == ["source", "targets"]
+
+
+def test_a_change_names_the_new_note_first_because_small_models_go_through_those_in_order():
+    assert list(replies.WindowChange.model_fields)[:2] == ["because", "neighbour"]
+
+
+def test_a_key_that_nobody_asked_for_is_ignored():
+    note = {"turn": 0, "keywords": ["oslo"], "tags": ["home"], "context": "Ana moved.", "mood": "glad"}
+    assert NoteReply.model_validate({"notes": [note], "note": "done"}).notes[0].keywords == ["oslo"]
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [{"source": 1, "targets": [0, 2, 3], "reason": "r", "relation": "r"}],
+        [{"source": 1, "targets": "0", "reason": "r", "relation": "r"}],
+        [{"source": -1, "targets": [0], "reason": "r", "relation": "r"}],
+        [{"source": 1, "targets": [0], "reason": None, "relation": "r"}],
+    ],
+    ids=["more targets than asked for", "text for a list", "no such number", "null for text"],
+)
+def test_a_link_of_another_shape_is_refused(links):
+    with pytest.raises(ValidationError):
+        LinkEvolveReply.model_validate_json(json.dumps({"links": links, "changes": []}))

@@ -64,7 +64,7 @@ class ProposedChange(Reply):
 class EvolveReply(Reply):
     """Tags the new note gains, and neighbours that the new note puts into another light."""
 
-    tags: Words
+    tags: Annotated[list[Word], Field(max_length=3)]
     changes: Annotated[list[ProposedChange], Field(max_length=3)]
 
 

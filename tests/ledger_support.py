@@ -42,16 +42,12 @@ class Anything(dict):
 VECTORS = Anything()
 
 
-class Shelf:
-    """A ledger in a directory, and short ways to put something into it."""
+class Maker:
+    """Makes notes and plans, with ids and moments that count up."""
 
-    def __init__(self, directory, name="ledger.db"):
-        self.url = f"sqlite:///{directory / name}"
-        self.path = directory / name
-        self._numbers = count(1)
+    def __init__(self, first=1):
+        self._numbers = count(first)
         self._minutes = count()
-        self.ledger = Ledger(self.url, render=render)
-        self.vectors = LedgerVectors(self.ledger.database, DIMENSION)
 
     def now(self):
         return NOON + timedelta(minutes=next(self._minutes))
@@ -61,6 +57,22 @@ class Shelf:
         moment = self.now()
         given = {"id": f"00000000-0000-7000-8000-{number:012d}", "occurred_at": moment, "created_at": moment}
         return Note(**{**given, "content": content, "pending_reason": "queued", **fields})
+
+    def plan(self, *changes, links=(), shown=None, box="default", **more):
+        """A plan of one call that was shown `shown`, or of no call."""
+        calls = () if shown is None else (call(*shown),)
+        return Plan(box=box, at=self.now(), calls=calls, changes=changes, links=tuple(links), model="model", **more)
+
+
+class Shelf(Maker):
+    """A ledger in a directory, and short ways to put something into it."""
+
+    def __init__(self, directory, name="ledger.db"):
+        super().__init__()
+        self.url = f"sqlite:///{directory / name}"
+        self.path = directory / name
+        self.ledger = Ledger(self.url, render=render)
+        self.vectors = LedgerVectors(self.ledger.database, DIMENSION)
 
     def accept(self, *contents, source=None, **fields):
         """Accept texts; return the notes."""
@@ -84,11 +96,6 @@ class Shelf:
 
     def commit(self, plan):
         return self.ledger.commit(plan, VECTORS)
-
-    def plan(self, *changes, links=(), shown=None, box="default", **more):
-        """A plan of one call that was shown `shown`, or of no call."""
-        calls = () if shown is None else (call(*shown),)
-        return Plan(box=box, at=self.now(), calls=calls, changes=changes, links=tuple(links), model="model", **more)
 
     def build(self, note, *mates, **fields):
         """Have a model build a note, having seen it and its `mates`; return the note."""

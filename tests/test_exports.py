@@ -58,7 +58,9 @@ def test_p7_nothing_is_written_outside_the_memory_s_directory(tmp_path):
         "    memory.add('bread'); memory.add('oven'); print(memory.stats().index)"
     )
     env = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path, env=env)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path, env=env
+    )
     assert done.stdout == "chroma\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "m"]
     assert list((tmp_path / "home").rglob("*")) == []

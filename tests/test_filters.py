@@ -66,9 +66,8 @@ def test_what_a_filter_says_of_a_note_is_what_the_ledger_finds(stocked, asked, n
     assert (stored in page.notes) == found or page.next is not None
 
 
-EVERYTHING = {
-    "agent_id": "a", "session_id": "s", "speaker": "p", "since": NOON, "tags": "T", "metadata": {"k": 1}, "archived": True,
-}  # fmt: skip
+OF_THE_NOTE = {"agent_id": "a", "session_id": "s", "speaker": "p", "since": NOON, "tags": "T", "metadata": {"k": 1}}
+EVERYTHING = {**OF_THE_NOTE, "archived": True}
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,18 @@ def wheel(tmp_path_factory):
 
 
 def test_prompts_and_benchmarks_ship_in_the_wheel(wheel):
-    assert {"amem/_prompts/v1/note.j2", "amem/_prompts/versions.toml", "amem/_benchmarks/datasets/locomo.py"} <= set(wheel)
+    assert {"amem/_prompts/v1/note.j2", "amem/_prompts/versions.toml", "amem/_benchmarks/datasets/locomo.py"} <= set(
+        wheel
+    )
 
 
 def test_the_tokenizer_the_demo_and_the_type_marker_ship_in_the_wheel(wheel):
-    assert {"amem/_data/tokenizer.json", "amem/_data/NOTICE", "amem/_data/demo/conversation.jsonl", "amem/py.typed"} <= set(wheel)
+    assert {
+        "amem/_data/tokenizer.json",
+        "amem/_data/NOTICE",
+        "amem/_data/demo/conversation.jsonl",
+        "amem/py.typed",
+    } <= set(wheel)
 
 
 def test_the_wheel_holds_nothing_of_the_tests_and_stays_small(wheel):

@@ -126,12 +126,10 @@ def _any_links(rooms: Rooms, hits: Sequence[Hit]) -> bool:
 
 
 def _fitting(rooms: Rooms, hits: Sequence[Hit], tokens: float) -> list[Hit]:
-    """Return the hits that fit, best first, each counted as the line it would be."""
+    """Return the first hits, as many as fit, each counted as the line it would be."""
     evolved = rooms.ledger.evolved_contexts([hit.note.id for hit in hits])
-    fitting: list[Hit] = []
-    for hit in hits:
-        cost = rooms.tokenizer.count(line(len(hits), hit.note, evolved.get(hit.note.id)))
-        if cost <= tokens:
-            tokens -= cost
-            fitting.append(hit)
-    return fitting
+    for number, hit in enumerate(hits):
+        tokens -= rooms.tokenizer.count(line(len(hits), hit.note, evolved.get(hit.note.id)))
+        if tokens < 0:
+            return list(hits[:number])
+    return list(hits)

@@ -64,11 +64,12 @@ def check(connection: Connection, about: Mapping[str, str] | None) -> None:
         )
 
 
-def start_anew(connection: Connection, about: Mapping[str, str]) -> None:
+def start_anew(connection: Connection, about: Mapping[str, str] | None) -> None:
     """Drop every vector and record what the next ones are made with: a crash leaves too few vectors, never a mix."""
     connection.execute(delete(schema.vector))
     connection.execute(delete(schema.outbox))
     box = schema.box
     connection.execute(update(box).values(epoch=box.c.epoch + 1, collection=None))
-    connection.execute(delete(schema.meta).where(schema.meta.c.key.in_(KEYS)))
-    bind(connection, about)
+    if about is not None:
+        connection.execute(delete(schema.meta).where(schema.meta.c.key.in_(KEYS)))
+        bind(connection, about)

@@ -63,3 +63,13 @@ def usage(connection: Connection, box: str) -> dict[str, Usage]:
         spent = Usage(**{name: row[name] for name in Usage.model_fields})
         total[row["stage"]] = total.get(row["stage"], Usage()) + spent
     return total
+
+
+def without_vector(connection: Connection, box: str | None) -> int:
+    """Return how many notes of a box, or of all, have no vector."""
+    note, vector = schema.note, schema.vector
+    query = select(func.count()).select_from(note.outerjoin(vector, vector.c.note_id == note.c.id))
+    query = query.where(vector.c.note_id.is_(None))
+    if box is not None:
+        query = query.where(note.c.box == box)
+    return int(connection.execute(query).scalar_one())

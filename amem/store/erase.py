@@ -112,13 +112,13 @@ def _erase_links(connection: Connection, box: str, calls: Sequence[int], gone: S
             query = select(schema.revision).where(_revision.field == LINK_FIELD, column.in_(_SOME))
             for row in connection.execute(query, {"some": some}).mappings():
                 doomed[(row["after"] or row["before"])["id"]] = row["note_id"]
-    _erase_link_revisions(connection, doomed)
+    erase_link_revisions(connection, doomed)
     for some in rows.chunks(sorted(doomed)):
         connection.execute(delete(schema.link).where(_link.id.in_(some)))
     return count
 
 
-def _erase_link_revisions(connection: Connection, doomed: Mapping[int, str]) -> None:
+def erase_link_revisions(connection: Connection, doomed: Mapping[int, str]) -> None:
     """Erase every coming and going of the links (link id to source): also of those that were undone meanwhile."""
     query = select(_revision.id, _revision.before, _revision.after).where(
         _revision.field == LINK_FIELD, _revision.note_id.in_(_SOME)

@@ -60,12 +60,14 @@ class Ledger:
         with self.database.reading() as connection:
             return self._made_with is None or not binding.differences(connection, self._made_with)
 
-    def embed_anew(self) -> None:
-        """Drop all vectors, and make the full text anew, since notes are to be embedded in another way from now on."""
+    def embed_anew(self) -> int:
+        """Drop all vectors and make the full text anew, since notes will be embedded in another way; return how many.
+
+        From then on, what the ledger says of its vectors is true of those that are written, and there are no others.
+        """
         with self.database.writing() as connection:
-            if self._made_with is not None:
-                binding.start_anew(connection, self._made_with)
-            self._reindex_words(connection)
+            binding.start_anew(connection, self._made_with)
+            return self._reindex_words(connection)
 
     def reindex_words(self) -> int:
         """Make the full-text index anew from the notes; return how many there are."""
@@ -135,6 +137,16 @@ class Ledger:
         """Return the notes that have no vector: their embedding failed, or its text was forgotten."""
         with self.database.reading() as connection:
             return queries.without_vector(connection, box, limit=limit)
+
+    def count_without_vector(self, box: str | None = None) -> int:
+        """Return how many notes have no vector."""
+        with self.database.reading() as connection:
+            return counts.without_vector(connection, box)
+
+    def any_note(self) -> Note | None:
+        """Return some note, or None where there is none."""
+        with self.database.reading() as connection:
+            return next((stored.note for piece in queries.all_notes(connection) for stored in piece), None)
 
     def put_vectors(self, notes: Sequence[Note], vectors: Mapping[str, np.ndarray]) -> None:
         """Store vectors of notes by rendered text, where the notes still render to it."""

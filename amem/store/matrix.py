@@ -80,15 +80,22 @@ class Matrix:
         there = [(at, self._place[note_id]) for at, note_id in enumerate(ids) if note_id in self._place]
         if there:
             at, places = zip(*there, strict=True)
-            found[list(at)] = np.round(np.vecdot(self._rows[list(places)], query), _DIGITS)
+            found[list(at)] = _dots(self._rows[list(places)], query)
         return found
 
     @staticmethod
     def _best(ids: Sequence[str], rows: NDArray[np.float32], queries: NDArray[np.float32], k: int) -> list[list[Match]]:
         if not ids or k < 1:
             return [[] for _ in queries]
-        # Row by row: the product of two matrices runs on all processors, and waits for the busiest of them.
-        return [_top(ids, np.round(np.vecdot(rows, query), _DIGITS), k) for query in queries]
+        return [_top(ids, _dots(rows, query), k) for query in queries]
+
+
+def _dots(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the rounded product of each row with the query.
+
+    Row by row: the product of two matrices would run on all processors, and wait for the busiest of them.
+    """
+    return np.asarray(np.round(np.vecdot(rows, query), _DIGITS), dtype=np.float32)
 
 
 def _top(ids: Sequence[str], scores: NDArray[np.float32], k: int) -> list[Match]:

@@ -10,13 +10,14 @@ from amem.errors import EmbeddingError
 from amem.filters import Filter
 from amem.memory import AsyncMemory
 from amem.recall.features import Question as Query
+from amem.recall.reconstruction import recollection
 from amem.recall.search import rank, search
 from amem.recall.timefocus import time_focus
 from amem.render import long_date
 
 from .baselines import Baselines
 from .reader import Reader
-from .report import OURS, Asked
+from .report import CUES_ALONE, OURS, WITH_CUES, Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from amem.embedding import Embedder
     from amem.model import Note
-    from amem.recall.search import Ranked
+    from amem.recall.search import Ranked, Recollect
     from amem.rooms import Rooms
     from benchmarks.datasets.locomo import Conversation, Question
 
@@ -66,6 +67,7 @@ class Searched(NamedTuple):
     """A question, searched for as users do it."""
 
     query: Query
+    now: datetime
     vector: Vector
     seconds: dict[str, float]
 
@@ -102,7 +104,13 @@ class Box:
         start = perf_counter()
         ranked = self.rank(found, weights=options.weights(), candidates=options.limit())
         seconds = found.seconds | {"rank": perf_counter() - start}
-        rankings = {OURS: [ranked.view.ids[row] for row in ranked.rows], **self._baselines_for(found)}
+        rankings = {OURS: ids_of(ranked, ranked.rows), **self._baselines_for(found)}
+        if options.reconstruct:
+            recollect = recollection(self._rooms, found.query, found.now)
+            ranked = self.rank(found, weights=options.weights(), candidates=options.limit(), recollect=recollect)
+            assert ranked.remembered is not None
+            rankings[WITH_CUES] = ids_of(ranked, ranked.rows)
+            rankings[CUES_ALONE] = ids_of(ranked, ranked.remembered.rows)
         worth = {name: self.reader.worth(ids, conversation.id, question) for name, ids in rankings.items()}
         return Asked(conversation.id, question.category, worth, seconds)
 
@@ -120,13 +128,24 @@ class Box:
             raise EmbeddingError(f"the question {question!r} could not be embedded. Nothing was measured.")
         embedding = self._embedder.seconds
         query = Query(question, time_focus(question, now))
-        return Searched(query, vectors[0], {"embed": embedding, "search": seconds - embedding})
+        return Searched(query, now, vectors[0], {"embed": embedding, "search": seconds - embedding})
 
-    def rank(self, found: Searched, *, weights: Mapping[str, float], candidates: int) -> Ranked:
+    def rank(
+        self, found: Searched, *, weights: Mapping[str, float], candidates: int, recollect: Recollect | None = None
+    ) -> Ranked:
         """Rank the box's notes by some weights."""
-        return rank(self._rooms, self.name, found.query, found.vector, Filter(), weights=weights, candidates=candidates)
+        query, vector = found.query, found.vector
+        return rank(
+            self._rooms, self.name, query, vector, Filter(),
+            weights=weights, candidates=candidates, recollect=recollect,
+        )  # fmt: skip
 
     def _baselines_for(self, found: Searched) -> dict[str, list[str]]:
         cosines = self._rooms.index.cosines(self.name, self._ids, found.vector)
         rankings = self._baselines.rankings(found.query.text, cosines)
         return {name: [self._ids[place] for place in places] for name, places in rankings.items()}
+
+
+def ids_of(ranked: Ranked, rows: NDArray[np.int64]) -> list[str]:
+    """Return the ids of rows."""
+    return [ranked.view.ids[row] for row in rows]

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from amem.recall.features import WEIGHTS, WEIGHTS_WITHOUT_VECTORS
+from amem.recall.search import CANDIDATES
 from amem.settings import Settings
 
 from ..datasets import locomo  # noqa: TID252 - in a wheel, this package has another name
+from .box import ids_of
 from .indexing import indexed, own_memory
-from .options import EVERYTHING, Options
+from .options import Options
 from .report import OURS, Asked, breakdown
 from .run import answerable
 from .table import COLUMNS, number
@@ -72,7 +74,7 @@ async def examples(data: locomo.Locomo, settings: Settings, options: Options) ->
             for question in answerable(conversation):
                 asked = await box.search(question.question, conversation.sessions[-1].at)
                 ranked = box.rank(asked, weights=ones, candidates=options.limit())
-                ids = [ranked.view.ids[row] for row in ranked.rows]
+                ids = ids_of(ranked, ranked.rows)
                 evidence = {turn_id(conversation.id, turn) for turn in question.evidence}
                 hits = np.array([bool(evidence.intersection(box.reader.turns[i])) for i in ids], dtype=float)
                 values = np.stack([ranked.parts[name] for name in FEATURES], axis=1)
@@ -130,7 +132,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="keep the notes of the turns there, for further runs")
     parser.add_argument("--everything", action="store_true", help="fit on all notes instead of candidates")
     given = parser.parse_args()
-    options = Options(keep=given.keep, **({"candidates": EVERYTHING} if given.everything else {}))
+    options = Options(keep=given.keep, candidates=None if given.everything else CANDIDATES)
     found = asyncio.run(examples(locomo.load(given.data), Settings.load(), options))
     words = [name for name in FEATURES if not name.startswith("dense")]
     for title, names, shipped in (

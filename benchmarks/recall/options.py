@@ -34,6 +34,8 @@ class Options(Frozen):
     """Of each arm; None scores every note."""
     ablate: tuple[str, ...] = ()
     """Features that count for nothing; the others keep their weights."""
+    reconstruct: bool = False
+    """Rank by cues as well (docs/recall.md): fused with the features, and alone."""
     index: IndexName | None = None
     """How vectors are searched; default: exactly, but a memory that exists as its settings say."""
     keep: Path | None = None
@@ -59,9 +61,9 @@ class Options(Frozen):
         return EVERYTHING if self.candidates is None else self.candidates
 
     def settings(self, given: Settings) -> Settings:
-        """Return settings for a memory of the benchmark's own: the user's embedding and tokenizer, and nothing else.
+        """Return the user's settings as they serve a memory of the benchmark's own.
 
-        No model is asked, and no database or server that the user's own notes are in is touched.
+        No language model is asked, and no database or server that the user's own notes are in is touched.
         """
         own = {"llm": None, "strategy": "raw", "database_url": None, "chroma_url": None, "chroma": False}
         return given.model_copy(update=own | self.index_settings())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-OURS = "amem"
+OURS, WITH_CUES, CUES_ALONE = "amem", "amem_with_reconstruction", "reconstruction"
 RECALLS = (*(f"recall_at_{k}" for k in KS), *(f"recall_within_{budget}_tokens" for budget in BUDGETS))
 MEASURES = (*RECALLS, *(f"answer_within_{budget}_tokens" for budget in BUDGETS))
 _DIGITS = 4
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     conversation: str
     category: int
     worth: Mapping[str, Worth]
-    """By system: OURS, and the baselines."""
+    """By system: OURS, its variants, and the baselines."""
     seconds: Mapping[str, float]
     """By stage."""
 
@@ -75,6 +75,8 @@ class SetReport(Breakdown):
     """The results of recall on one set of conversations, with those of the baselines."""
 
     baselines: dict[str, Breakdown]
+    variants: dict[str, Breakdown]
+    """Recall with reconstruction, and reconstruction alone, where that was asked for."""
     left_out: int
     """Questions that were not asked, since nothing is known of their evidence, or it was not imported."""
     latency: dict[str, Latency]
@@ -119,6 +121,7 @@ def set_report(asked: Sequence[Asked], left_out: int) -> SetReport | None:
     return SetReport(
         **dict(breakdown(asked, OURS)),
         baselines={name: breakdown(asked, name) for name in NAMES},
+        variants={name: breakdown(asked, name) for name in (WITH_CUES, CUES_ALONE) if name in asked[0].worth},
         left_out=left_out,
         latency={stage: _latency([one.seconds[stage] for one in asked]) for stage in asked[0].seconds},
     )

@@ -93,7 +93,7 @@ async def measure_turns(
         data: the conversations and their questions.
         settings: of the user; the embedding and the tokenizer are theirs, the rest is the benchmark's own.
         options: how the run differs from the plain one.
-        progress: called with turns and questions done, and their whole number.
+        progress: called with the turns and questions done so far, and their whole number.
 
     Raises:
         InputError: the file has no conversation of the set, or the kept notes are others.
@@ -121,7 +121,7 @@ async def measure_memory(
         rooms: the open memory.
         name: the box.
         options: how the run differs from the plain one; `keep` means nothing here.
-        progress: called with questions done, and their whole number.
+        progress: called with the questions done so far, and their whole number.
 
     Raises:
         InputError: no note's source is a turn of a conversation of the set.

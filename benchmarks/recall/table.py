@@ -8,7 +8,7 @@ from rich.table import Table
 
 from ..datasets.locomo import CATEGORIES  # noqa: TID252 - in a wheel, this package has another name
 from .measures import BUDGETS, KS
-from .report import OURS
+from .report import CUES_ALONE, OURS, WITH_CUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .report import Report, Scores, SetReport
 
 _LABELS = {
+    WITH_CUES: "amem + cues",
+    CUES_ALONE: "cues alone",
     "bm25": "BM25",
     "dense": "dense",
     "rrf_60": "RRF, k = 60",
@@ -53,7 +55,10 @@ def tables(report: Report) -> Iterator[RenderableType]:
 def _set(name: str, found: SetReport) -> Iterator[RenderableType]:
     conversations = ", ".join(found.by_conversation)
     yield f"\nset {name}: {found.questions} questions of {conversations} ({found.left_out} left out)"
-    systems: dict[str, Scores] = {OURS: found, **{_LABELS[key]: scores for key, scores in found.baselines.items()}}
+    systems: dict[str, Scores] = {
+        OURS: found,
+        **{_LABELS[key]: scores for key, scores in (found.variants | found.baselines).items()},
+    }
     yield _table("", systems)
     if found.interval:
         spans = [f"{label} {_span(found.interval[key])}" for label, key in COLUMNS if key in found.interval]

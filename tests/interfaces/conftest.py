@@ -35,14 +35,17 @@ def amem():
     return run
 
 
-CHANGE = {"neighbour": 0, "because": [1], "context": "Ana sold the boat, and bought a van since.", "keywords": ["van"],
-          "tags": []}  # fmt: skip
-LINK = {"source": 1, "target": 0, "relation": "came after", "reason": "The van was paid for with the boat."}
-
-
 def weaves(request):
-    """Link the first new note to the first older one and change that one, or only the turns with each other."""
-    return {"links": [LINK], "changes": [CHANGE]} if request.variables["neighbours"] else NOTHING
+    """Link the first new note to the first older one and change that one; without an older one, say nothing."""
+    older, newer = request.variables["neighbours"], request.variables["notes"]
+    if not older:
+        return NOTHING
+    new, old = newer[0]["number"], older[0]["number"]
+    reason = "The van was paid for with the boat."
+    link = {"source": new, "targets": [old], "relation": "came after", "reason": reason}
+    context = "Ana sold the boat, and bought a van since."
+    change = {"neighbour": old, "because": [new], "context": context, "keywords": ["van"], "tags": []}
+    return {"links": [link], "changes": [change]}
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ def weaves(request):
     older, newer = request.variables["neighbours"], request.variables["notes"]
     if not older:
         return NOTHING
-    link = {"source": newer[0]["number"], "target": 0, "relation": "goes on", "reason": "The same thing."}
-    change = {"neighbour": 0, "because": [newer[0]["number"]], "context": f"Known better since {newer[0]['date']}.",
-              "keywords": ["later"], "tags": []}  # fmt: skip
+    new, old = newer[0]["number"], older[0]["number"]
+    link = {"source": new, "targets": [old], "relation": "goes on", "reason": "The same thing."}
+    context = f"Known better since {newer[0]['date']}."
+    change = {"neighbour": old, "because": [new], "context": context, "keywords": ["later"], "tags": []}
     return {"links": [link], "changes": [change]}
 
 

@@ -81,6 +81,7 @@ def test_work_without_a_model_is_counted_alone():
     terminal.err = Console(file=io.StringIO(), force_terminal=True, width=160)
     with counting(terminal, "embedding") as moved:
         moved(1, 3)
+    assert "embedding" in terminal.err.file.getvalue()
     assert "1/3" in terminal.err.file.getvalue()
     assert "calls" not in terminal.err.file.getvalue()
 

@@ -17,6 +17,7 @@ import pytest
 import tenacity
 from pydantic import BaseModel
 
+from amem.embedding import HashEmbedder
 from amem.errors import (
     BadReply,
     EmbeddingError,
@@ -26,11 +27,12 @@ from amem.errors import (
     ModelUnavailable,
     TruncatedReply,
 )
-from amem.llm.litellm_client import LiteLLM, embed_texts
+from amem.llm.litellm_client import LiteLLM, embed_texts, rerank_texts
 from amem.llm.metering import Meter
 from amem.llm.protocol import LLM
 from amem.llm.structured import ask
 from amem.llm.transport import load_litellm
+from amem.memory import AsyncMemory
 from amem.testing.fault_server import FaultServer, cuts_off, drips, fails, html, replies, resets, says
 
 GOOD = '{"keywords": ["race"], "context": "Melanie ran."}'
@@ -389,6 +391,36 @@ async def test_embeddings_that_take_too_long_are_given_up(server):
     with pytest.raises(EmbeddingError, match="no answer in time"):
         await embed_texts("openai/fake", ["a"], server.url, "none", 1, retries=50, wait=tenacity.wait_none())
     assert time.monotonic() - began < 10
+
+
+RANKED = {"id": "r1", "results": [{"index": 2, "relevance_score": 0.9}, {"index": 0, "relevance_score": 0.2}]}
+
+
+async def test_reranking_gives_scores_in_the_order_of_the_texts_and_survives_transport_faults(server):
+    server.plan(fails(503), replies(RANKED))
+    scores, took = await rerank_texts(
+        "hosted_vllm/ranker", "who ran?", ["a", "b", "c"], server.url, "none", timeout=5, wait=tenacity.wait_none()
+    )
+    assert (scores, took.attempts, took.model) == ([0.2, 0.0, 0.9], 2, "hosted_vllm/ranker")
+    assert server.bodies[-1]["query"] == "who ran?"
+    assert server.bodies[-1]["documents"] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("fault", "error"), [(fails(401), ModelRejected), (fails(500), ModelUnavailable)])
+async def test_reranking_that_cannot_be_had_is_a_typed_error(server, fault, error):
+    server.default, pause = fault, tenacity.wait_none()
+    with pytest.raises(error, match="ranker"):
+        await rerank_texts("hosted_vllm/ranker", "q", ["a"], server.url, "none", retries=1, wait=pause)
+
+
+async def test_a_memory_reranks_by_a_litellm_model_and_counts_the_call(server, tmp_path):
+    server.default = replies({"id": "r1", "results": [{"index": 1, "relevance_score": 0.9}]})
+    named = {"recall_rerank": "litellm:hosted_vllm/ranker", "recall_rerank_api_base": server.url}
+    async with AsyncMemory.open(tmp_path, embedder=HashEmbedder(), chroma=False, **named) as memory:
+        await memory.add_many(["Ana hikes in autumn.", "Ben sold a piano."])
+        plain = await memory.search("Who hikes?", rerank="none")
+        assert [hit.note.id for hit in await memory.search("Who hikes?")] == [hit.note.id for hit in reversed(plain)]
+        assert (await memory.stats()).usage["rerank"].calls == 1
 
 
 PROGRAM = """

@@ -83,6 +83,9 @@ def test_looking_changes_nothing(lived_in):
 
 WITHOUT_RULES = "PRAGMA foreign_keys = OFF"
 LINK = "INSERT INTO link (box, source, target, relation, reason, strength, created_at) VALUES "
+OF_CONTEXT = f"WHERE field = 'context' AND note_id = '{ONE}'"
+SECOND_OF_TAGS = f"(SELECT id FROM revision WHERE note_id = '{ONE}' AND field = 'tags' ORDER BY id LIMIT 1 OFFSET 1)"
+RID_OF_ONE = f"(SELECT rid FROM note WHERE id = '{ONE}')"
 PLANTED = [
     # name, what is done, kind, what is named
     ("a link to nobody", [WITHOUT_RULES, f"UPDATE link SET target = '{NOBODY}' WHERE id = 1"], "link_dangling", "1"),
@@ -93,28 +96,83 @@ PLANTED = [
     ("a link the other way round", [f"{LINK} ('default', '{TWO}', '{ONE}', '', '', 0, 0)"], "link_twice", "5"),
     ("a link nobody made", [f"{LINK} ('default', '{ONE}', '{FOUR}', '', '', 0, 0)"], "link_history", ONE),
     ("a link that was lost", ["DELETE FROM link WHERE id = 1"], "link_history", ONE),
-    ("a context that no revision made", [f"UPDATE note SET context = 'x' WHERE id = '{ONE}'"], "history", f"{ONE}.context"),
-    ("keywords from nowhere", [f"""UPDATE note SET keywords = '["x"]' WHERE id = '{THREE}'"""], "history", f"{THREE}.keywords"),
-    ("a revision lost in the middle", [f"DELETE FROM revision WHERE id = (SELECT id FROM revision WHERE note_id = '{ONE}' AND field = 'tags' ORDER BY id LIMIT 1 OFFSET 1)"], "history", f"{ONE}.tags"),
-    ("a revision that was rewritten", [f"""UPDATE revision SET before = '"x"' WHERE field = 'context' AND note_id = '{ONE}'"""], "history", f"{ONE}.context"),
-    ("metadata changed by hand", [f"UPDATE note SET metadata = '{{}}' WHERE id = '{ALONE}'"], "history", f"{ALONE}.metadata"),
-    ("1 in place of true", [f"""UPDATE note SET metadata = '{{"a":[1]}}' WHERE id = '{ALONE}'"""], "history", f"{ALONE}.metadata"),
-    ("a moment off by a microsecond", [f"UPDATE note SET occurred_at = occurred_at + 1 WHERE id = '{ALONE}'"], "history", f"{ALONE}.occurred_at"),
-    ("a revision that is no JSON", [f"UPDATE revision SET after = '[' WHERE note_id = '{ONE}' AND field = 'keywords'"], "history", f"{ONE}.keywords"),
+    (
+        "a context that no revision made",
+        [f"UPDATE note SET context = 'x' WHERE id = '{ONE}'"],
+        "history",
+        f"{ONE}.context",
+    ),
+    (
+        "keywords from nowhere",
+        [f"""UPDATE note SET keywords = '["x"]' WHERE id = '{THREE}'"""],
+        "history",
+        f"{THREE}.keywords",
+    ),
+    ("a revision lost in the middle", [f"DELETE FROM revision WHERE id = {SECOND_OF_TAGS}"], "history", f"{ONE}.tags"),
+    (
+        "a revision that was rewritten",
+        [f"""UPDATE revision SET before = '"x"' {OF_CONTEXT}"""],
+        "history",
+        f"{ONE}.context",
+    ),
+    (
+        "metadata changed by hand",
+        [f"UPDATE note SET metadata = '{{}}' WHERE id = '{ALONE}'"],
+        "history",
+        f"{ALONE}.metadata",
+    ),
+    (
+        "1 in place of true",
+        [f"""UPDATE note SET metadata = '{{"a":[1]}}' WHERE id = '{ALONE}'"""],
+        "history",
+        f"{ALONE}.metadata",
+    ),
+    (
+        "a moment off by a microsecond",
+        [f"UPDATE note SET occurred_at = occurred_at + 1 WHERE id = '{ALONE}'"],
+        "history",
+        f"{ALONE}.occurred_at",
+    ),
+    (
+        "a revision that is no JSON",
+        [f"UPDATE revision SET after = '[' WHERE note_id = '{ONE}' AND field = 'keywords'"],
+        "history",
+        f"{ONE}.keywords",
+    ),
     ("a revision in another box", ["UPDATE revision SET box = 'theirs' WHERE id = 1"], "revision_box", "1"),
     ("undone, it says", ["UPDATE revision SET undone = 1 WHERE id = 1"], "undo", "1"),
-    ("an undoing of nothing", ["UPDATE revision SET undoes = 999 WHERE undoes IS NOT NULL AND undone = 0 AND field = 'context'"], "undo", None),
-    ("a text that is not in the index", [f"DELETE FROM note_fts WHERE rowid = (SELECT rid FROM note WHERE id = '{ONE}')"], "fts_missing", ONE),
-    ("an index of another text", [f"UPDATE note_fts SET body = 'x' WHERE rowid = (SELECT rid FROM note WHERE id = '{ONE}')"], "fts_differs", ONE),
-    ("an index of another box", [f"UPDATE note_fts SET box = 'bx' WHERE rowid = (SELECT rid FROM note WHERE id = '{ONE}')"], "fts_differs", ONE),
+    (
+        "an undoing of nothing",
+        ["UPDATE revision SET undoes = 999 WHERE undoes IS NOT NULL AND undone = 0"],
+        "undo",
+        None,
+    ),
+    ("a text that is not in the index", [f"DELETE FROM note_fts WHERE rowid = {RID_OF_ONE}"], "fts_missing", ONE),
+    ("an index of another text", [f"UPDATE note_fts SET body = 'x' WHERE rowid = {RID_OF_ONE}"], "fts_differs", ONE),
+    ("an index of another box", [f"UPDATE note_fts SET box = 'bx' WHERE rowid = {RID_OF_ONE}"], "fts_differs", ONE),
     ("an index of no note", ["INSERT INTO note_fts (rowid, box, body) VALUES (999, 'b', 'x')"], "fts_orphan", "999"),
     ("an index between two notes", [f"DELETE FROM note WHERE id = '{THEIRS}'"], "fts_orphan", "6"),
     ("an index that lies", ["DELETE FROM note_fts_docsize WHERE id = 1"], "fts_damaged", None),
     ("no vector", [f"DELETE FROM vector WHERE note_id = '{ONE}'"], "vector_missing", ONE),
     ("half a vector", [f"UPDATE vector SET data = x'00000000' WHERE note_id = '{ONE}'"], "vector_size", ONE),
-    ("a vector of zeros", [f"UPDATE vector SET data = zeroblob({4 * DIMENSION}) WHERE note_id = '{ONE}'"], "vector_length", ONE),
-    ("a vector that is no number", [f"UPDATE vector SET data = CAST(x'{'0000c07f' * DIMENSION}' AS BLOB) WHERE note_id = '{ONE}'"], "vector_length", ONE),
-    ("a vector of nobody", [WITHOUT_RULES, f"UPDATE vector SET note_id = '{NOBODY}' WHERE note_id = '{ONE}'"], "vector_orphan", NOBODY),
+    (
+        "a vector of zeros",
+        [f"UPDATE vector SET data = zeroblob({4 * DIMENSION}) WHERE note_id = '{ONE}'"],
+        "vector_length",
+        ONE,
+    ),
+    (
+        "a vector that is no number",
+        [f"UPDATE vector SET data = CAST(x'{'0000c07f' * DIMENSION}' AS BLOB) WHERE note_id = '{ONE}'"],
+        "vector_length",
+        ONE,
+    ),
+    (
+        "a vector of nobody",
+        [WITHOUT_RULES, f"UPDATE vector SET note_id = '{NOBODY}' WHERE note_id = '{ONE}'"],
+        "vector_orphan",
+        NOBODY,
+    ),
     ("a vector filed elsewhere", [f"UPDATE vector SET box = 'theirs' WHERE note_id = '{ONE}'"], "vector_box", ONE),
     ("a box behind its vectors", ["UPDATE box SET revision = 0 WHERE name = 'theirs'"], "box_revision", "theirs"),
     ("an outbox of no box", [f"INSERT INTO outbox (box, note_id) VALUES ('nowhere', '{ONE}')"], "outbox_box", None),
@@ -127,14 +185,39 @@ PLANTED = [
     ("a trust that is none", [f"UPDATE note SET trust = 'full' WHERE id = '{ONE}'"], "unreadable", ONE),
     ("tags that are no JSON", [f"UPDATE note SET tags = 'x, y' WHERE id = '{ONE}'"], "unreadable", ONE),
     ("tags that are no list", [f"""UPDATE note SET tags = '"x"' WHERE id = '{ONE}'"""], "unreadable", ONE),
-    ("a moment beyond all years", [f"UPDATE note SET created_at = 9000000000000000000 WHERE id = '{ONE}'"], "unreadable", ONE),
+    (
+        "a moment beyond all years",
+        [f"UPDATE note SET created_at = 9000000000000000000 WHERE id = '{ONE}'"],
+        "unreadable",
+        ONE,
+    ),
     ("superseded by nobody", [f"UPDATE note SET superseded_by = '{NOBODY}' WHERE id = '{FOUR}'"], "superseded", FOUR),
-    ("superseded from another box", [f"UPDATE note SET superseded_by = '{THEIRS}' WHERE id = '{FOUR}'"], "superseded", FOUR),
-    ("two turns in one place", [WITHOUT_RULES, "CREATE TABLE copy AS SELECT * FROM note", "DROP TABLE note",
-        "ALTER TABLE copy RENAME TO note", "UPDATE note SET position = 0 WHERE session_id = 's'"], "position", "s"),
+    (
+        "superseded from another box",
+        [f"UPDATE note SET superseded_by = '{THEIRS}' WHERE id = '{FOUR}'"],
+        "superseded",
+        FOUR,
+    ),
+    (
+        "two turns in one place",
+        [
+            WITHOUT_RULES,
+            "CREATE TABLE copy AS SELECT * FROM note",
+            "DROP TABLE note",
+            "ALTER TABLE copy RENAME TO note",
+            "UPDATE note SET position = 0 WHERE session_id = 's'",
+        ],
+        "position",
+        "s",
+    ),
     ("a newer schema", ["UPDATE alembic_version SET version_num = '9'"], "schema", "9"),
-    ("a row that refers to nothing", [WITHOUT_RULES, "UPDATE note SET call_id = 999 WHERE rid = 1"], "reference", "note:1"),
-]  # fmt: skip
+    (
+        "a row that refers to nothing",
+        [WITHOUT_RULES, "UPDATE note SET call_id = 999 WHERE rid = 1"],
+        "reference",
+        "note:1",
+    ),
+]
 
 
 @pytest.mark.parametrize(("done", "kind", "named"), [case[1:] for case in PLANTED], ids=[case[0] for case in PLANTED])
@@ -250,5 +333,7 @@ def test_a_vector_that_waits_for_chroma_is_no_problem(lived_in, tmp_path):
 def test_unit_vectors_of_float32_pass(shelf):
     for seed in range(20):
         note = shelf.new(f"note {seed}")
-        shelf.ledger.accept([note], [None], {shelf.ledger.render(note): units(1, DIMENSION, seed)[0].astype(np.float32)})
+        shelf.ledger.accept(
+            [note], [None], {shelf.ledger.render(note): units(1, DIMENSION, seed)[0].astype(np.float32)}
+        )
     assert look(shelf).healthy

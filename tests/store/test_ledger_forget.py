@@ -222,7 +222,7 @@ def histories(draw, canary=False):
         if undone is not None:
             after = without_words(value, undone.after, undone.before)
         elif canary:
-            after = [*draw(words), *(["canary"] if key == 1 or "canary" in value and draw(st.booleans()) else [])]
+            after = [*draw(words), *(["canary"] if key == 1 or ("canary" in value and draw(st.booleans())) else [])]
         else:
             after = draw(words)
         kind = "undo" if undone else draw(st.sampled_from(["evolve", "user"]))

@@ -45,7 +45,7 @@ def test_processes_that_open_a_new_directory_at_once_all_get_in_and_lose_nothing
     children = [start(tmp_path, name, 12) for name in ("a", "b", "c", "d")]
     outputs = []
     for child in children:
-        output, errors = child.communicate(timeout=120)
+        output, errors = child.communicate(timeout=300)
         assert (child.returncode, errors) == (0, "")
         outputs.append(output)
     accepted = set().union(*(told(output, "accepted") for output in outputs))
@@ -68,7 +68,7 @@ def test_a_process_killed_at_any_moment_loses_nothing_that_was_acknowledged_and_
         first = child.stdout.readline()  # only once it is at work does the clock of its life start
         time.sleep(randomly.uniform(0.0, 0.25))
         child.send_signal(signal.SIGKILL)
-        rest, errors = child.communicate(timeout=60)
+        rest, errors = child.communicate(timeout=300)
         assert (child.returncode, errors) == (-signal.SIGKILL, "")
         output = first + rest[: rest.rfind("\n") + 1]
         accepted |= told(output, "accepted")

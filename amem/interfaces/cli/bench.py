@@ -43,6 +43,7 @@ def recall(
     ablate: Annotated[
         str | None, typer.Option("--ablate", metavar="NAME,…", help="Let these features count for nothing.")
     ] = None,
+    reconstruct: Annotated[bool, typer.Option("--reconstruct", help="Rank by cues as well, fused and alone.")] = False,
     keep: Annotated[
         Path | None, typer.Option("--keep", metavar="DIR", help="Keep the notes in DIR, for further runs.")
     ] = None,
@@ -61,7 +62,7 @@ def recall(
     if everything and candidates is not None:
         raise InputError("give --candidates or --everything, not both")
     limit = {"candidates": candidates} if everything or candidates else {}
-    options = _options(set=chosen, now=now, index=index, ablate=ablate, keep=keep, **limit)
+    options = _options(set=chosen, now=now, index=index, ablate=ablate, reconstruct=reconstruct, keep=keep, **limit)
     loaded: Locomo = benchmarks_module("datasets.locomo").load(data)
     for warning in loaded.warnings:
         call.terminal.warn(warning)

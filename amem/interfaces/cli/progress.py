@@ -37,9 +37,16 @@ def progress(terminal: Terminal, what: str) -> Iterator[Progress]:
 @contextmanager
 def counting(terminal: Terminal, what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar for work without a model; the yielded function takes how much is done, and of how much."""
+    with naming(terminal, what) as moved:
+        yield lambda done, total: moved(what, done, total)
+
+
+@contextmanager
+def naming(terminal: Terminal, what: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show such a bar for work in several parts; the yielded function takes the part's name first."""
     with _bars(terminal) as bars:
         task = bars.add_task(what, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+        yield lambda part, done, total: bars.update(task, description=part, completed=done, total=total)
 
 
 def _bars(terminal: Terminal, *texts: str) -> Bars:

@@ -188,7 +188,7 @@ def stats(ctx: typer.Context, *, as_json: given.Json = False) -> None:
         f"box {one_line(counts.box)}: {counted(counts.notes, 'note')} ({counts.ready} ready, "
         f"{counts.archived} archived{f'; pending: {waiting}' if waiting else ''})",
         f"{counted(counts.links, 'link')}, {counted(counts.revisions, 'revision')}",
-        f"search: {one_line(counts.index)}; {counted(counts.unindexed, 'note')} not indexed yet, and found all the same",
+        f"search: {one_line(counts.index)}; {counted(counts.unindexed, 'note')} not indexed yet, but found",
         *(f"{stage}: {render.usage(spent)}" for stage, spent in counts.usage.items()),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,17 +12,27 @@ from amem.interfaces.cli.exits import UNFINISHED
 from amem.interfaces.cli.terminal import counted, one_line
 
 if TYPE_CHECKING:
+    from amem.interfaces.cli.call import Call
     from amem.rooms import Rooms
     from amem.store.report import Report
 
 
-def doctor(ctx: typer.Context, *, as_json: given.Json = False) -> None:
-    """Check everything that must hold, and say what mends it; nothing is changed.
+def doctor(
+    ctx: typer.Context,
+    *,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended without changing a note, and look again.")
+    ] = False,
+    as_json: given.Json = False,
+) -> None:
+    """Check everything that must hold, and say what mends it.
 
     JSON: a `Report`.
     """
     call = call_of(ctx)
     report = call.run_rooms(_examine, rebind=True)  # another embedding is a finding, not a reason not to look
+    if repair and report.problems:
+        report = _repaired(call, report)
     if as_json:
         call.terminal.json(report)
     else:
@@ -42,6 +52,37 @@ async def _examine(rooms: Rooms) -> Report:
     return await to_thread(look, rooms.ledger, rooms.vectors, rooms.index)
 
 
-def reindex(ctx: typer.Context, *, as_json: given.Json = False) -> None:
-    """Rebuild the index from the ledger; embed every note anew where the embedding is another one."""
-    call_of(ctx)
+def _repaired(call: Call, report: Report) -> Report:
+    from amem.interfaces.cli.progress import naming
+    from amem.repair import repair
+
+    with naming(call.terminal, "mending") as moved:
+        return call.run_rooms(lambda rooms: repair(rooms, report, progress=moved))
+
+
+def reindex(
+    ctx: typer.Context,
+    *,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Embed every note anew, also with the same embedding.")
+    ] = False,
+    as_json: given.Json = False,
+) -> None:
+    """Make full text, vectors and index anew from the notes; no language model is asked.
+
+    Where the settings name another embedding than the memory has, every note is embedded with that one. A run that
+    was stopped is finished by another.
+
+    JSON: a `Reindexed`.
+    """
+    from amem.interfaces.cli.progress import naming
+    from amem.repair import reindex as make_anew
+
+    call = call_of(ctx)
+    with naming(call.terminal, "reading") as moved:
+        done = call.run_rooms(lambda rooms: make_anew(rooms, embed=embed, progress=moved), rebind=True)
+    if as_json:
+        call.terminal.json(done)
+        return
+    indexed = "Chroma is switched off" if done.indexed is None else f"{counted(done.indexed, 'vector')} in Chroma"
+    call.terminal.say(f"{counted(done.notes, 'note')} indexed by words, {done.embedded:,} embedded, {indexed}")

@@ -1,0 +1,79 @@
+"""Mending rows that should not be there; no note is changed, and no history but that of links which lead nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, select, update
+
+from amem.store import erase, rows, schema, writes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import Connection, Table
+
+    from amem.store.report import Problem
+
+LINKS = frozenset({"link_dangling", "link_box", "link_self", "link_twice"})
+VECTORS = frozenset({"vector_size", "vector_length", "vector_box"})
+WORDS = frozenset({"fts_damaged", "fts_missing", "fts_differs", "fts_orphan"})
+INDEX = frozenset({"index_missing", "index_ghost"})
+
+
+def mend(connection: Connection, problems: Iterable[Problem]) -> None:
+    """Do what can be done in the database itself, within the caller's transaction.
+
+    Bad vectors are dropped: their notes wait for new ones. What Chroma lacks or should not have is put into the
+    outbox. The full text is not touched.
+    """
+    problems = list(problems)
+    _rows_without_owner(connection)
+    _links(connection, [int(key) for found in problems if found.kind in LINKS for key in found.ids])
+    for found in problems:
+        if found.box is not None and found.kind in VECTORS:
+            writes.drop_vectors(connection, found.box, found.ids)
+        elif found.box is not None and found.kind in INDEX:
+            writes.enqueue(connection, found.box, found.ids)
+    _box_revisions(connection)
+
+
+def _rows_without_owner(connection: Connection) -> None:
+    note, call, box = schema.note, schema.call, schema.box
+    for table, column, owner in (
+        (schema.link, "source", note.c.id),
+        (schema.link, "target", note.c.id),
+        (schema.revision, "note_id", note.c.id),
+        (schema.revision_cause, "note_id", note.c.id),
+        (schema.revision_cause, "revision_id", schema.revision.c.id),
+        (schema.call_shown, "note_id", note.c.id),
+        (schema.call_shown, "call_id", call.c.id),
+        (schema.vector, "note_id", note.c.id),
+        (schema.access, "note_id", note.c.id),
+        (schema.outbox, "box", box.c.name),
+    ):
+        connection.execute(delete(table).where(table.c[column].not_in(select(owner))))
+    for table in (note, schema.link, schema.revision):
+        _forget_lost_calls(connection, table)
+
+
+def _forget_lost_calls(connection: Connection, table: Table) -> None:
+    lost = table.c.call_id.is_not(None) & table.c.call_id.not_in(select(schema.call.c.id))
+    connection.execute(update(table).where(lost).values(call_id=None))
+
+
+def _links(connection: Connection, ids: Sequence[int]) -> None:
+    """Delete links, and what revisions tell of them."""
+    link = schema.link.c
+    for some in rows.chunks(ids):
+        found = connection.execute(select(link.id, link.source).where(link.id.in_(some))).all()
+        erase.erase_link_revisions(connection, dict(found))
+        connection.execute(delete(schema.link).where(link.id.in_(some)))
+
+
+def _box_revisions(connection: Connection) -> None:
+    vector, box = schema.vector.c, schema.box
+    newest = select(vector.box, func.max(vector.revision)).group_by(vector.box)
+    for name, revision in connection.execute(newest).all():
+        behind = (box.c.name == name) & (box.c.revision < revision)
+        connection.execute(update(box).where(behind).values(revision=revision))

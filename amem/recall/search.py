@@ -149,7 +149,10 @@ def rank(
     view = rooms.layouts.view(box, allowed)
     words = content_words(question.text, view.speakers)
     lexical = features.look_up(words, rooms.ledger.postings(box, words), view)
-    arms = _arms(rooms, box, view, lexical, vector, allowed, candidates)
+    # Archived notes are not in the view, but Chroma knows them, so those it finds are looked up in the view.
+    among = None if allowed is None else set(view.ids)
+    near = [] if vector is None else rooms.index.search(box, vector, candidates, among)
+    arms = _arms(view, lexical, [match.note_id for match in near], candidates)
     remembered = None if recollect is None else recollect(box, view)
     if remembered is not None:
         arms["reconstruction"] = remembered.rows[:candidates]
@@ -167,24 +170,12 @@ def rank(
     return Ranked(view, rows[order], scores[order], ordered, arms, remembered)
 
 
-def _arms(
-    rooms: Rooms,
-    box: str,
-    view: View,
-    lexical: Lexical,
-    vector: NDArray[np.float32] | None,
-    allowed: set[str] | None,
-    limit: int,
-) -> dict[str, NDArray[np.int64]]:
+def _arms(view: View, lexical: Lexical, near: Sequence[str], limit: int) -> dict[str, NDArray[np.int64]]:
     """Return each arm's candidates as rows of the view, its best first."""
     held = features.own_cover(lexical, view)
     best = np.lexsort((np.arange(len(view)), -held))[:limit]
-    arms = {"lexical": best[held[best] > 0], "dense": np.zeros(0, dtype=np.int64)}
-    if vector is not None:
-        # Archived notes are not in the view, but Chroma knows them: ask for more where there are any.
-        among = None if allowed is None else set(view.ids)
-        found = rooms.index.search(box, vector, limit, among)
-        arms["dense"] = np.array([view.row_of[m.note_id] for m in found if m.note_id in view.row_of], dtype=np.int64)
+    dense = [view.row_of[note_id] for note_id in near if note_id in view.row_of]
+    arms = {"lexical": best[held[best] > 0], "dense": np.array(dense, dtype=np.int64)}
     if not any(len(rows) for rows in arms.values()):
         arms["lexical"] = np.arange(min(len(view), limit))  # nothing to go by: the other features decide
     return arms

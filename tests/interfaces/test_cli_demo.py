@@ -83,7 +83,7 @@ def test_what_was_recorded_replays_to_the_same_notes_links_changes_and_answers(m
 
 def test_an_interrupted_recording_goes_on_where_it_stopped(made, tmp_path):
     folder = empty(tmp_path / "demo")
-    failing = FaultyLLM(scripted(), {5: ModelUnavailable("outage")})
+    failing = FaultyLLM(scripted(), dict.fromkeys(range(5, 100), ModelUnavailable("outage")))
     assert record(folder, tmp_path / "a", failing).pending
     second = scripted()
     assert record(folder, tmp_path / "b", second).pending == []

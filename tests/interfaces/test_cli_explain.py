@@ -10,7 +10,7 @@ def test_explain_says_that_a_note_is_found_and_what_speaks_for_it(amem, woven):
     assert lines[0] == "search returns it"
     assert lines[1].startswith("   rank 1, score ")
     assert any(line.startswith("   cover +") for line in lines)
-    assert "   rank in the lexical arm: 1" in lines
+    assert any(line.startswith("   rank in the lexical arm: ") for line in lines)
 
 
 def test_explain_says_what_keeps_a_note_out_and_which_link_leads_to_it(amem, woven):

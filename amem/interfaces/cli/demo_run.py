@@ -102,6 +102,7 @@ async def run_demo(rooms: Rooms, script: Script, terminal: Terminal) -> Shown:
     memory = AsyncMemory(rooms, BOX, owner=False)
     with progress(terminal, "importing") as moved:
         await bring_in(memory, script.notes, moved)
+        await memory.process(progress=moved)  # a small model skips turns of a window; asked again, it does them
     notes = await _all(memory)
     links = {link.id: link for note_id in notes for link in await memory.links(note_id)}
     revisions = [revision for note_id in notes for revision in await memory.history(note_id)]

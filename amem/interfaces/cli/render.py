@@ -61,8 +61,12 @@ def hit(number: int, found: Hit) -> Text:
         text.append(f"\n   by link: {one_line(step.relation)}: {one_line(step.reason)}", style="dim")
     if found.explanation is not None:
         why = found.explanation
-        parts = [f"{name} {value:+.2f} (rank {why.ranks.get(name, '-')})" for name, value in why.parts.items()]
+        parts = [f"{name} {value:+.2f}" for name, value in why.parts.items()]
+        ranks = [f"{arm} {rank}" for arm, rank in why.ranks.items()]
         text.append(f"\n   why: {', '.join(parts)}", style="dim")
+        text.append(f"\n   rank in each arm: {', '.join(ranks) or 'none'}", style="dim")
+        for remark in why.remarks:
+            text.append(f"\n   {one_line(remark)}", style="dim")
     return text
 
 

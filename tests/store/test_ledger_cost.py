@@ -38,7 +38,9 @@ def a_whole_add(shelf, source):
     ((note, _),) = shelf.ledger.accept([note], [source], VECTORS)
     neighbours = [shelf.get(i) for i in sorted(shelf.ids() - {note.id})[:12]]
     plan = shelf.plan(
-        change(note, "build", note, call=0, context="A dough.", keywords=["dough"], status="ready", pending_reason=None),
+        change(
+            note, "build", note, call=0, context="A dough.", keywords=["dough"], status="ready", pending_reason=None
+        ),
         *(change(old, "evolve", note, call=1, version=None, tags=[*old.tags, source]) for old in neighbours[:2]),
         links=[PlannedLink(link=a_link(note, old), cause=cause("link", note), call=1) for old in neighbours[:3]],
         spent={"build": Usage(calls=1), "link_evolve": Usage(calls=1)},

@@ -142,12 +142,12 @@ def main() -> None:
         fitted = fit(found, names)
         print(f"{title}, fitted (shipped):")
         print("  " + ", ".join(f"{name} {fitted[name]:.2f} ({shipped[name]:.2f})" for name in names))
-    print(f"{'held out':24} loss  {' '.join(f'{label:5}' for label, _ in COLUMNS)}")
+    print(f"{'held out':26} loss  {' '.join(f'{label:5}' for label, _ in COLUMNS)}")
     for title, left_out in {"all features": (), **{f"- {name}": names for name, names in GROUPS.items()}}.items():
         asked, loss = held_out(found, [name for name in FEATURES if name not in left_out])
         scores = breakdown(asked, OURS)
         means = [number(getattr(scores, measure)) for _, measure in COLUMNS]
-        print(f"{title:24} {loss:.3f} {' '.join(f'{mean:5}' for mean in means)}", flush=True)
+        print(f"{title:26} {loss:.3f} {' '.join(f'{mean:5}' for mean in means)}", flush=True)
 
 
 if __name__ == "__main__":

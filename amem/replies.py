@@ -104,3 +104,9 @@ class RerankReply(Reply):
     """Numbers of the notes that help, best first."""
 
     order: Annotated[list[Position], Field(max_length=100)]
+
+
+class OpenTagsReply(Reply):
+    """Numbers of the tags and words to follow."""
+
+    open: Annotated[list[Position], Field(max_length=20)]

@@ -106,6 +106,8 @@ class Settings(BaseSettings):
     """
     reconstruct_levels: int = Field(default=3, ge=1, le=3)
     """Edges that activation follows: from a cue to notes, on to their cues and tags, and from there to notes."""
+    reconstruct_calls: int = Field(default=0, ge=0)
+    """Calls at most, one a box, in which the language model chooses which tags to open; else all active ones are."""
 
     @classmethod
     def settings_customise_sources(

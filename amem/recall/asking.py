@@ -12,10 +12,11 @@ from amem.recall.packing import pack
 from amem.recall.reranking import reranked, reranker_of
 from amem.recall.rewriting import simpler, together
 from amem.recall.search import search
+from amem.recall.tagchoice import choose_tags
 from amem.recall.thinking import Thinking
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from amem.filters import Filter
@@ -63,38 +64,28 @@ async def ask(
     reranker = reranker_of(settings.recall_rerank if rerank is None else rerank, thinking)
     if k == 0:
         return []
+    with_cues = settings.reconstruct if reconstruct is None else reconstruct
     look = partial(
-        search,
-        rooms,
-        boxes,
-        k=k if reranker is None else max(k, settings.recall_rerank_top),
-        given=given,
-        now=now,
-        explain=explain,
-        reconstruct=settings.reconstruct if reconstruct is None else reconstruct,
-    )
+        search, rooms, boxes, k=k if reranker is None else max(k, settings.recall_rerank_top), given=given, now=now,
+        explain=explain, reconstruct=with_cues,
+    )  # fmt: skip
     try:
+        problems: list[str | None] = []
+        if with_cues and settings.reconstruct_calls:
+            opened, problem = await choose_tags(thinking, boxes, question, given=given, now=now)
+            look, problems = partial(look, opened=opened), [problem]
+        asked = [question]
         if settings.recall_rewrite if rewrite is None else rewrite:
-            hits = await _split(thinking, question, now, look)
-        else:
-            hits = await look(question)
+            asked, problem = await simpler(thinking, question, now)
+            problems.append(problem)
+        hits = together([await look(one) for one in asked])
+        for problem in filter(None, problems):
+            hits = [remarked(hit, problem) for hit in hits]
         if reranker is not None:
             hits = await reranked(hits, reranker, question, top=settings.recall_rerank_top)
     finally:
         await thinking.settle()
     return [*hits[:k], *await expand(rooms, hits[:k], limit=links, given=given, now=now, explain=explain)]
-
-
-async def _split(
-    thinking: Thinking, question: str, now: datetime, look: Callable[[str], Awaitable[list[Hit]]]
-) -> list[Hit]:
-    """Search for the question and for the simpler ones it was split into; for itself alone where that failed."""
-    asked, problem = await simpler(thinking, question, now)
-    if problem is not None:
-        return [remarked(hit, problem) for hit in await look(question)]
-    if len(asked) == 1:
-        return await look(question)
-    return together([await look(one) for one in asked])
 
 
 async def packed(rooms: Rooms, hits: Sequence[Hit], *, budget: int, given: Filter, now: datetime) -> Context:

@@ -21,7 +21,7 @@ from amem.recall.graph import DAY
 from amem.recall.words import content_words, named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from amem.recall.layout import View
     from amem.recall.timefocus import Span
     from amem.rooms import Rooms
+    from amem.settings import Settings
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
@@ -87,6 +88,11 @@ class Reconstruction:
         self.rows: Numbers = order[self.scores[order] > 0]
         """The notes that were reached, best first, of equal ones the one accepted first."""
 
+    @property
+    def onward(self) -> Floats:
+        """Activation of the cues and tags that lead from the notes reached first to others; all 0 at one level."""
+        return self._waves[2].fired if len(self._waves) > 2 else np.zeros(self._graph.size)
+
     def path(self, row: int) -> tuple[PathStep, ...]:
         """Return the strongest way from a cue of the question to a note."""
         if not self.scores[row]:
@@ -138,26 +144,46 @@ def reconstruct(
         arrived = np.round(_normalised(onward(waves[-1].fired, decay)), _DIGITS)
         fired = np.where(arrived >= spread.threshold, arrived, 0.0)
         if level % 2 and opened is not None:
-            fired[[number for number in range(graph.size) if number not in opened]] = 0.0
+            fired = np.where(np.isin(np.arange(graph.size), list(opened)), fired, 0.0)
         waves.append(Wave(arrived, fired))
     return Reconstruction(graph, asked, decay, waves)
 
 
-def recollection(rooms: Rooms, question: Question, now: datetime) -> Callable[[str, View], Reconstruction]:
-    """Return the arm: for a box and the notes of it that may be found, what the question brings back."""
-    settings = rooms.settings
-    spread = Spread(settings.reconstruct_decay, settings.reconstruct_threshold, settings.reconstruct_levels)
+def spread_of(settings: Settings) -> Spread:
+    """Return how activation spreads by the settings."""
+    return Spread(settings.reconstruct_decay, settings.reconstruct_threshold, settings.reconstruct_levels)
+
+
+def recollection(
+    rooms: Rooms, question: Question, now: datetime, opened: Mapping[str, Collection[Handle]] | None = None
+) -> Callable[[str, View], Reconstruction]:
+    """Return the arm: for a box and the notes of it that may be found, what the question brings back.
+
+    Args:
+        rooms: the memory's parts.
+        question: what is asked.
+        now: what dt runs from where the question names no time.
+        opened: by box, the only tags and cues that lead from note to note; a box that is missing opens all.
+    """
 
     def arm(box: str, view: View) -> Reconstruction:
-        return reconstruct(rooms.graphs.graph(box, view), question, now=now, spread=spread)
+        graph = rooms.graphs.graph(box, view)
+        chosen = (opened or {}).get(box)
+        numbers = None if chosen is None else [n for n in map(graph.vocabulary.find, chosen) if n is not None]
+        return reconstruct(graph, question, now=now, spread=spread_of(rooms.settings), opened=numbers)
 
     return arm
 
 
+def view_of(rooms: Rooms, box: str, given: Filter) -> View:
+    """Return the notes of a box that a filter lets through."""
+    restricted = given.restricts or given.archived
+    return rooms.layouts.view(box, rooms.ledger.matching_ids(box, given) if restricted else None)
+
+
 def remember(rooms: Rooms, box: str, question: Question, *, k: int, given: Filter, now: datetime) -> list[Hit]:
     """Return the `k` notes that cues alone bring back, best first, each with the way to it."""
-    allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
-    view = rooms.layouts.view(box, allowed)
+    view = view_of(rooms, box, given)
     brought = recollection(rooms, question, now)(box, view)
     best = brought.rows[:k].tolist()
     notes = rooms.ledger.get([view.ids[row] for row in best], boxes=[box])

@@ -40,6 +40,8 @@ def together(found: Sequence[Sequence[Hit]]) -> list[Hit]:
 
     Ranks are compared before scores, since a short question gives higher scores than a long one.
     """
+    if len(found) == 1:
+        return list(found[0])
     best: dict[str, tuple[int, float, str, Hit]] = {}
     for number, hits in enumerate(found):
         for rank, hit in enumerate(hits, start=1):

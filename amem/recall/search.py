@@ -17,12 +17,13 @@ from amem.recall.timefocus import time_focus
 from amem.recall.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
 
     from amem.filters import Filter
+    from amem.recall.cues import Handle
     from amem.recall.features import Lexical, Question
     from amem.recall.layout import View
     from amem.recall.reconstruction import Reconstruction
@@ -75,13 +76,26 @@ async def search(
     now: datetime,
     explain: bool = False,
     reconstruct: bool = False,
+    opened: Mapping[str, Collection[Handle]] | None = None,
 ) -> list[Hit]:
-    """Return the `k` best notes for a question, best first, ties in order of id."""
+    """Return the `k` best notes for a question, best first, ties in order of id.
+
+    Args:
+        rooms: of the memory.
+        boxes: where to search.
+        question: what is asked.
+        k: how many notes at most.
+        given: the filter.
+        now: what "last week" in the question counts from.
+        explain: say of each hit how its score came about.
+        reconstruct: let cues bring back notes as well.
+        opened: by box, the only tags and cues that reconstruction follows from note to note.
+    """
     if k == 0:
         return []
     vector = await embed_question(rooms, question)
     asked = features.Question(question, time_focus(question, now))
-    recollect = recollection(rooms, asked, now) if reconstruct else None
+    recollect = recollection(rooms, asked, now, opened) if reconstruct else None
 
     def look(box: str) -> Ranked:
         return rank(rooms, box, asked, vector, given, recollect=recollect)

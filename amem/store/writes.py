@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, func, insert, literal, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from amem.store import rows, schema
 from amem.store.prepared import Prepared
@@ -44,17 +44,7 @@ _RAISE = {
     )
     for column in ("revision", "epoch")
 }
-_NEW_BOX = Prepared(
-    insert(schema.box).from_select(
-        ["name", "revision", "epoch", "created_at"],
-        select(
-            bindparam("name", type_=_box.name.type),
-            literal(0),
-            literal(0),
-            bindparam("created_at", type_=_box.created_at.type),
-        ).where(~select(_box.name).where(_HERE).exists()),
-    )
-)
+_BOX = Prepared(select(_box.name).where(_HERE))
 _LAST_POSITION = Prepared(
     select(func.max(_note.position)).where(_note.box == bindparam("box"), _note.session_id == bindparam("session_id"))
 )
@@ -93,7 +83,8 @@ _NEW_ACCESS = _insert(schema.access)
 
 def ensure_box(connection: Connection, name: str, at: datetime) -> None:
     """Create the box where it does not exist."""
-    _NEW_BOX.run(connection, [{"wanted": name, "name": name, "created_at": at}])
+    if not _BOX.rows(connection, wanted=name):
+        connection.execute(insert(schema.box).values(name=name, revision=0, epoch=0, created_at=at))
 
 
 def raise_box(connection: Connection, name: str, column: str) -> int:

@@ -201,6 +201,69 @@ async def test_a_reranker_nobody_knows_is_refused(open_memory, name):
         open_memory(path="other", recall_rerank=name or "?")
 
 
+# Choosing tags
+
+
+CHAIN = [("regatta", "sea"), ("mast", "sea"), ("tango", "music"), ("piano", "music"), ("regatta", "music")]
+
+
+async def chained(memory):
+    """Notes of one keyword and one tag each: from the regatta, `sea` leads to a mast, and `music` to a tango."""
+    for month, (keyword, tag) in enumerate(CHAIN, start=1):
+        day = f"2023-{month:02}-01"
+        await memory.add(f"Note {month}.", keywords=[keyword], tags=[tag], context="-", occurred_at=day)
+
+
+def opens(*names):
+    """Answer the prompt `open_tags` with the numbers of these, as they are shown."""
+    return lambda request: {"open": [tag["number"] for tag in request.variables["tags"] if tag["text"] in names]}
+
+
+async def reached(memory, **options):
+    hits = await memory.search("regatta", reconstruct=True, explain=True, **options)
+    return {hit.note.keywords[0] for hit in hits if "reconstruction" in hit.explanation.ranks}
+
+
+async def test_the_model_chooses_which_tags_lead_on(open_memory):
+    llm = scripted(open_tags=opens("tag: sea"))
+    async with open_memory(llm, strategy="raw", reconstruct_calls=1) as memory:
+        await chained(memory)
+        assert await reached(memory) == {"regatta", "mast"}
+        (request,) = llm.calls_of("open_tags")
+        shown = [tag["text"] for tag in request.variables["tags"]]
+        assert {"tag: sea", "tag: music"} <= set(shown)
+        assert (await memory.stats()).usage["open_tags"].calls == 1
+
+
+async def test_without_calls_all_active_tags_are_opened(open_memory):
+    llm = scripted()
+    async with open_memory(llm, strategy="raw") as memory:
+        await chained(memory)
+        assert await reached(memory) == {"regatta", "mast", "tango", "piano"}
+        assert llm.calls == []
+
+
+async def test_a_choice_that_fails_opens_all_and_says_so(open_memory):
+    llm = scripted(open_tags=ModelUnavailable("nobody answers"))
+    async with open_memory(llm, strategy="raw", reconstruct_calls=1) as memory:
+        await chained(memory)
+        assert await reached(memory) == {"regatta", "mast", "tango", "piano"}
+        (hit, *_) = await memory.search("regatta", reconstruct=True, explain=True)
+        assert hit.explanation.remarks == ("no tags were chosen: nobody answers",)
+
+
+async def test_the_calls_of_one_search_are_bounded_and_none_is_made_for_nothing(open_memory):
+    llm = scripted(open_tags={"open": []})
+    async with open_memory(llm, strategy="raw", reconstruct_calls=2) as memory:
+        for name in ("one", "two", "three"):
+            await chained(memory.box(name))
+        await memory.search("regatta", reconstruct=True, boxes=["one", "two", "three"])
+        assert len(llm.calls) == 2
+        await memory.search("submarine", reconstruct=True, boxes=["one"])
+        await memory.search("regatta", boxes=["one"])
+        assert len(llm.calls) == 2
+
+
 # Plug-ins
 
 

@@ -13,9 +13,9 @@ from recall_support import HIKE, fill
 
 from amem.filters import Filter, make_filter
 from amem.model import Note
-from amem.recall.cues import Vocabulary, held, stem
+from amem.recall.cues import WORD, Vocabulary, held, stem
 from amem.recall.features import Question
-from amem.recall.graph import Graph
+from amem.recall.graph import SALIENT, Graph
 from amem.recall.layout import View
 from amem.recall.reconstruction import Spread, reconstruct, remember
 from amem.recall.timefocus import time_focus
@@ -132,6 +132,17 @@ async def test_notes_near_the_time_the_question_is_about_get_more(open_memory):
         assert plain[april] == plain[june]
 
 
+async def test_a_month_without_a_year_is_as_near_in_every_year(open_memory):
+    async with open_memory() as memory:
+        early, late, winter = [
+            (await fill(memory, ["a walk by the river"], occurred_at=datetime(year, month, 9, tzinfo=UTC)))[0]
+            for year, month in ((2020, 6), (2023, 6), (2022, 12))
+        ]
+        spread = Spread(decay=0.01, threshold=0.4, levels=1)
+        scores = brought_back(memory, "Which walk in June?", spread=spread)[0]
+        assert scores[early] == scores[late] > scores[winter] * 2
+
+
 async def test_a_named_month_is_a_cue_of_its_own_with_and_without_a_year(open_memory):
     async with open_memory() as memory:
         [june] = await fill(memory, ["a walk"], occurred_at=datetime(2023, 6, 5, tzinfo=UTC))
@@ -183,8 +194,8 @@ async def test_new_changed_and_forgotten_notes_are_seen_at_once(open_memory):
         assert list(brought_back(memory, "regatta")[0]) == []
         await memory.delete(first)
         assert list(brought_back(memory, "tennis")[0]) == []
-        graph = memory._rooms.graphs._cues["default"]
-        assert "tenni" not in {handle.name for handle in graph.vocabulary.handles}
+        known = {handle.name for handle in memory._rooms.graphs._cues["default"].vocabulary.handles}
+        assert stem("tennis") not in known
 
 
 async def test_alone_the_arm_gives_hits_with_their_paths_under_the_filter(open_memory):
@@ -235,6 +246,14 @@ def noted(number, text):
 
 
 TEXTS = st.lists(st.sampled_from([" ".join(some) for some in combinations(WORDS, 3)]), min_size=1, max_size=6)
+
+
+def test_of_equally_rare_words_those_that_stand_first_become_cues():
+    words = [f"{first}{second}x" for first in "abcde" for second in "fghi"]
+    for before in ((), [" ".join(reversed(words))]):
+        graph = graph_of([" ".join(words)], before)
+        names = [graph.vocabulary.handles[number] for number in graph.handle]
+        assert [name for kind, name in names if kind == WORD] == words[:SALIENT]
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

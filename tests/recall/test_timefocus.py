@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amem.recall.timefocus import time_focus
@@ -46,6 +46,7 @@ def test_a_question_without_a_time_has_no_focus(question):
     assert time_focus(question, NOW) is None
 
 
+@settings(deadline=None)
 @given(st.text(), st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)).map(lambda d: d.replace(tzinfo=UTC)))
 def test_any_text_can_be_asked(question, now):
     span = time_focus(question, now)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from locomo_support import write_mini
@@ -70,3 +72,14 @@ async def test_only_tuning_conversations_are_read_with_the_features_of_productio
     (place,) = np.flatnonzero(boat.wanted)
     assert boat.values[place, fit.FEATURES.index("speaker")] == 1.0
     assert boat.values[place, fit.FEATURES.index("cover")] == boat.values[:, fit.FEATURES.index("cover")].max()
+
+
+def test_the_documentation_tells_the_shipped_weights():
+    text = (Path(__file__).parents[2] / "docs" / "recall.md").read_text(encoding="utf-8")
+    told = [{}, {}]  # with vectors, and without
+    for line in filter(lambda line: line.startswith("| `"), text.splitlines()):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        names = [name for name in fit.FEATURES if f"`{name}`" in cells[0]]
+        for column, weights in zip(cells[1:3], told, strict=False):
+            weights.update(zip(names, map(float, filter(None, column.split(", "))), strict=False))
+    assert told == [dict(fit.WEIGHTS), dict(fit.WEIGHTS_WITHOUT_VECTORS)]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -199,6 +201,13 @@ async def test_evidence_is_traced_through_the_sources_of_notes(measure_box):
     assert report.tuning.left_out == 3
     assert "3 notes" in report.about.notes
     assert any("by tokens only" in warning for warning in report.about.warnings)
+
+
+async def test_a_measured_box_stays_as_it_was(measure_box, tmp_path):
+    _, page = await measure_box(distilled)
+    assert len(page.notes) == 3
+    with closing(sqlite3.connect(tmp_path / "memory" / "ledger.db")) as ledger:
+        assert ledger.execute("SELECT count(*) FROM access").fetchone() == (0,)
 
 
 async def test_a_box_without_such_sources_is_refused(measure_box):

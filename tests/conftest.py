@@ -9,6 +9,14 @@ from amem.memory import AsyncMemory
 from amem.testing import ScriptedLLM
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _may_record():
+    """Recording is refused where CI is set; these tests record scripts and servers of their own only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)
+        yield
+
+
 @pytest.fixture
 def clock():
     return Clock()

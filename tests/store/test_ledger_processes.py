@@ -85,6 +85,7 @@ def test_a_process_killed_at_any_moment_loses_nothing_that_was_acknowledged_and_
         page = shelf.ledger.page("default", Filter(), after=None, limit=10_000)
         ready = {note.content for note in page.notes if note.status == "ready"}
         assert committed - forgotten - unsaid <= ready
-        assert doctor(shelf.ledger, shelf.vectors).problems == ()
+        # Killed between forgetting and embedding anew, a note is found by its words alone, and reindex mends it.
+        assert {problem.kind for problem in doctor(shelf.ledger, shelf.vectors).problems} <= {"vector_missing"}
         shelf.close()
     assert len(accepted) > 15

@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, select
 
 from amem.errors import InputError
 from amem.store import queries, rows, schema, sqlite, writes
+from amem.store.prepared import PreparedFor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +24,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _note = schema.note.c
-_KNOWN = select(_note.source_key, _note.id).where(
-    _note.box == bindparam("box"), _note.source_key.in_(bindparam("some", expanding=True))
+_KNOWN = PreparedFor(
+    lambda keys: select(_note.source_key, _note.id).where(_note.box == bindparam("box"), _note.source_key.in_(keys))
 )
 _TAKEN = select(_note.position).where(
     _note.box == bindparam("box"),
@@ -72,9 +73,8 @@ def _seen(connection: Connection, notes: Sequence[Keyed]) -> dict[tuple[str, str
     """Return the stored notes whose source is among the given ones, by box and source."""
     found: dict[tuple[str, str], str] = {}
     for box, keys in _grouped((note.box, key) for note, key in notes if key is not None).items():
-        for some in rows.chunks(keys):
-            for key, note_id in connection.execute(_KNOWN, {"box": box, "some": some}):
-                found[box, key] = note_id
+        for key, note_id in _KNOWN.rows(connection, keys, box=box):
+            found[box, key] = note_id
     stored = queries.notes_by_id(connection, list(found.values()))
     return {at: stored[note_id] for at, note_id in found.items()}
 

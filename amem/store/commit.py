@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import or_, select
 
 from amem.model import Skipped
 from amem.store import queries, rows, schema, sqlite, writes
@@ -17,12 +17,13 @@ from amem.store.plan import (
     field_revisions,
     link_revision,
 )
+from amem.store.prepared import PreparedFor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy as np
-    from sqlalchemy import BindParameter, Connection
+    from sqlalchemy import Connection
 
     from amem.model import Link, Note, Revision, Stage
     from amem.store.plan import Change, Plan, PlannedLink
@@ -34,9 +35,10 @@ LINKED = "linked already"
 _FILED = ("speaker", "occurred_at", "status")
 """Fields that Chroma keeps beside the vector, and that can change."""
 
-_ENDS: BindParameter[Sequence[str]] = bindparam("ends", expanding=True)
-_LINKED = select(schema.link.c.source, schema.link.c.target).where(
-    schema.link.c.source.in_(_ENDS), schema.link.c.target.in_(_ENDS)
+_LINKED = PreparedFor(
+    lambda ends: select(schema.link.c.source, schema.link.c.target).where(
+        schema.link.c.source.in_(ends), schema.link.c.target.in_(ends)
+    )
 )
 
 
@@ -234,11 +236,11 @@ def _seen_otherwise(old: Note, new: Note) -> bool:
 
 
 def _pairs(connection: Connection, ends: Sequence[str]) -> list[tuple[str, str]]:
-    if not ends:
-        return []
+    """Return the links between any of the notes, and with more of them than fit one question, some others."""
     if len(ends) <= rows.IN_LIMIT:
-        return [(source, target) for source, target in connection.execute(_LINKED, {"ends": ends})]
-    table, found = schema.link.c, []
+        return _LINKED.rows(connection, ends)
+    table = schema.link.c
+    found: list[tuple[str, str]] = []
     for some in rows.chunks(ends):
         query = select(table.source, table.target).where(or_(table.source.in_(some), table.target.in_(some)))
         found += [(source, target) for source, target in connection.execute(query)]

@@ -174,8 +174,6 @@ def _without(
     state: dict[str, Any] = {}
     if note.status == "ready" and (note.id in built or note.id in mates):
         state = {"status": "pending", "pending_reason": "queued", "error": None}
-    if note.id in built:
-        state["made_by"] = None
     changed = Note.model_validate({**dict(note), **fields, **state, "version": note.version + 1})
     return queries.Stored(changed, stored.rid, None if note.id in built else stored.call_id)
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import Connection, Select, TextClause
+    from sqlalchemy import BindParameter, Connection, Select, TextClause
     from sqlalchemy.engine.interfaces import DBAPICursor, Dialect
     from sqlalchemy.sql.dml import UpdateBase
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     Turn = Callable[[Any], Any]
     Bind = tuple[str, Turn | None]
     Row = Mapping[str, Any]
+
+
+_SIZES = (4, 16, 64, 400)
 
 
 class Prepared:
@@ -77,6 +81,30 @@ class Prepared:
         if compiled is None:
             compiled = self._compiled[dialect.name] = _compile(self._statement, dialect, self._columns)
         return compiled.sql, [compiled.bound(row) for row in rows]
+
+
+class PreparedFor:
+    """A SELECT about a list of values, prepared for lists of a few sizes; a list is filled up with its last value."""
+
+    def __init__(self, statement: Callable[[list[BindParameter[Any]]], Select[Any]]) -> None:
+        self._statement = statement
+        self._by_size: dict[int, Prepared] = {}
+
+    def rows(self, connection: Connection, values: Sequence[Any], **others: Any) -> list[Any]:
+        """Run it for all values, in pieces where there are many; return the rows as the driver gives them."""
+        found: list[Any] = []
+        for start in range(0, len(values), _SIZES[-1]):
+            some = values[start : start + _SIZES[-1]]
+            size = next(size for size in _SIZES if size >= len(some))
+            padded = [*some, *[some[-1]] * (size - len(some))]
+            named = {f"v{i}": value for i, value in enumerate(padded)}
+            found += self._of(size).rows(connection, **named, **others)
+        return found
+
+    def _of(self, size: int) -> Prepared:
+        if size not in self._by_size:
+            self._by_size[size] = Prepared(self._statement([bindparam(f"v{i}") for i in range(size)]))
+        return self._by_size[size]
 
 
 class _Compiled(NamedTuple):

@@ -9,6 +9,7 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from amem.errors import InputError
 from amem.model import Page
 from amem.store import rows, schema, sqlite
+from amem.store.prepared import PreparedFor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +32,7 @@ _PIECE = 1000
 _note = schema.note
 _IDS: BindParameter[Sequence[str]] = bindparam("some", expanding=True)
 _BY_ID = select(_note).where(_note.c.id.in_(_IDS))
-_EXISTING = select(_note.c.id, _note.c.box).where(_note.c.id.in_(_IDS))
+_EXISTING = PreparedFor(lambda ids: select(_note.c.id, _note.c.box).where(_note.c.id.in_(ids)))
 
 
 def notes_by_id(connection: Connection, ids: Sequence[str], *, boxes: Sequence[str] | None = None) -> dict[str, Note]:
@@ -77,10 +78,7 @@ def all_notes(connection: Connection) -> Iterator[list[Stored]]:
 
 def existing(connection: Connection, ids: Sequence[str], box: str) -> set[str]:
     """Return which of `ids` are notes of the box."""
-    found: set[str] = set()
-    for some in rows.chunks(ids):
-        found.update(i for i, where in connection.execute(_EXISTING, {"some": some}) if where == box)
-    return found
+    return {note_id for note_id, where in _EXISTING.rows(connection, ids) if where == box}
 
 
 def _notes(connection: Connection, found: Sequence[RowMapping]) -> list[Note]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from amem.model import Cause, Link, MadeBy, Note, Revision
 from amem.store import schema
+from amem.store.prepared import PreparedFor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,20 +19,17 @@ if TYPE_CHECKING:
 _NOTE_LISTS = ("sources", "keywords", "tags", "pinned")
 _NOTE_PLAIN = tuple(name for name in Note.model_fields if name not in {*_NOTE_LISTS, "made_by", "metadata"})
 _REVISION_PLAIN = ("id", "box", "note_id", "field", "before", "after", "created_at", "undone")
-IN_LIMIT = 500
+IN_LIMIT = 400
 """Ids asked for at once: well under every database's limit of variables."""
 
 # Statements are built once: building one costs four times as much as running it.
-_CALLS = (
-    select(
-        schema.call.c.id,
-        schema.call.c.model,
-        schema.call.c.prompt,
-        func.aggregate_strings(schema.call_shown.c.note_id, " ").label("shown"),
+_CALLS = PreparedFor(
+    lambda ids: (
+        select(schema.call.c.id, schema.call.c.model, schema.call.c.prompt, schema.call_shown.c.note_id)
+        .outerjoin(schema.call_shown)
+        .where(schema.call.c.id.in_(ids))
+        .order_by(schema.call.c.id, schema.call_shown.c.note_id)
     )
-    .outerjoin(schema.call_shown)
-    .where(schema.call.c.id.in_(bindparam("ids", expanding=True)))
-    .group_by(schema.call.c.id, schema.call.c.model, schema.call.c.prompt)
 )
 _CAUSES = (
     select(schema.revision_cause.c.revision_id, schema.revision_cause.c.note_id)
@@ -101,11 +99,12 @@ def chunks(ids: Sequence[Any]) -> Iterable[Sequence[Any]]:
 def made_by(connection: Connection, call_ids: Iterable[int | None]) -> dict[int, MadeBy]:
     """Return who made what, by call id."""
     wanted = sorted({call_id for call_id in call_ids if call_id is not None})
-    found = {}
-    for some in chunks(wanted):
-        for call_id, model, prompt, shown in connection.execute(_CALLS, {"ids": some}):
-            found[call_id] = MadeBy(model=model, prompt=prompt, shown=tuple(sorted((shown or "").split())))
-    return found
+    calls: dict[int, tuple[str, str]] = {}
+    shown: dict[int, list[str]] = {}
+    for call_id, model, prompt, note_id in _CALLS.rows(connection, wanted):
+        calls[call_id] = (model, prompt)
+        shown.setdefault(call_id, []).extend(() if note_id is None else (note_id,))
+    return {i: MadeBy(model=model, prompt=prompt, shown=tuple(shown[i])) for i, (model, prompt) in calls.items()}
 
 
 def causes_of(connection: Connection, revision_ids: Sequence[int]) -> dict[int, list[str]]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from asyncio import to_thread
 from typing import TYPE_CHECKING, Any
 
 from amem.changes import edit, undo_plan
-from amem.errors import InputError, NoteNotFound
+from amem.errors import EmbeddingError, InputError, NoteNotFound
 from amem.filters import make_filter
 from amem.ingest.pipeline import plan_evolution
-from amem.ingest.vectors import apply
+from amem.ingest.vectors import apply, embed_missing
 from amem.ingest.worker import Run, Worker
 from amem.intake import NewNote, box_name, raw_note
 from amem.model import DEFAULT_BOX, AddResult
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from amem.recall.reranking import Reranker
     from amem.rooms import Rooms
     from amem.store.erase import Receipt
+
+log = logging.getLogger("amem")
 
 MAX_PAGE = 1000
 
@@ -193,6 +196,7 @@ class AsyncMemory:
             progress: called after each window.
         """
         await self._worker.settled()
+        await self._embed_missing()
         reasons = ("queued", "failed", "raw") if all else ("queued", "failed")
         waiting = await to_thread(self._rooms.ledger.pending, self._box, reasons, limit=limit)
         return (await self._worker.process(waiting, progress=progress)).results if self._rooms.llm else []
@@ -256,8 +260,15 @@ class AsyncMemory:
     async def delete(self, note_id: str) -> Receipt:
         """Erase a note and what other notes learned from it; false where there is no such note."""
         receipt = await to_thread(self._rooms.ledger.forget, self._box, [note_id])
-        await self._worker.embed_missing(self._box)
+        await self._embed_missing()
         return receipt
+
+    async def _embed_missing(self) -> None:
+        """Embed what has no vector: a failed embedder or a killed process left it, and words alone find it."""
+        try:
+            await embed_missing(self._rooms, self._box)
+        except EmbeddingError as error:
+            log.warning("some notes have no vector yet, and are found by their words: %s", error)
 
     # -- reading ----------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,11 +79,10 @@ def open_rooms(
         "dimension": str(embedder.dimension),
         "render": render_name,
     }
-    try:
+    with ExitStack() as unless_bound:
+        unless_bound.callback(ledger.close)
         ledger.bind_embedding(about, rebind=rebind)
-    except Exception:
-        ledger.close()
-        raise
+        unless_bound.pop_all()
     vectors = LedgerVectors(ledger.database, embedder.dimension)
     return Rooms(
         settings=settings,

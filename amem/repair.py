@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from asyncio import to_thread
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from amem.ingest.vectors import embed
+from amem.ingest.vectors import Progress, embed, embed_missing
 from amem.model import Frozen
 from amem.store import mend
 from amem.store.doctor import doctor
@@ -14,11 +13,6 @@ from amem.store.doctor import doctor
 if TYPE_CHECKING:
     from amem.rooms import Rooms
     from amem.store.report import Report
-
-BATCH = 256
-
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done ("embedding" or "indexing"), how much of it is done, and how much there is."""
 
 
 class Reindexed(Frozen):
@@ -81,23 +75,6 @@ async def repair(rooms: Rooms, report: Report, *, progress: Progress | None = No
         await to_thread(rooms.index.drain, force=True)
     await embed_missing(rooms, progress=progress)
     return await to_thread(doctor, rooms.ledger, rooms.vectors, rooms.index)
-
-
-async def embed_missing(rooms: Rooms, box: str | None = None, *, progress: Progress | None = None) -> int:
-    """Embed the notes that have no vector, batch by batch; return how many there were.
-
-    Raises:
-        EmbeddingError: the embedder fails; what was embedded so far is kept.
-    """
-    ledger, done = rooms.ledger, 0
-    total = await to_thread(ledger.count_without_vector, box)
-    while notes := await to_thread(ledger.without_vector, box, limit=BATCH):
-        vectors = await embed(rooms, [rooms.render(note) for note in notes])
-        await to_thread(ledger.put_vectors, notes, vectors)
-        done += len(notes)
-        if progress is not None:
-            progress("embedding", done, max(done, total))
-    return done
 
 
 async def _prove_embedder(rooms: Rooms) -> None:

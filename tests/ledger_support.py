@@ -15,6 +15,7 @@ from amem.render import renderer
 from amem.store.ledger import Ledger
 from amem.store.outbox import LedgerVectors
 from amem.store.plan import Call, Change, Plan, PlannedLink, apply_change
+from amem.store.sqlite import words_of
 
 DIMENSION = 8
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -93,6 +94,11 @@ class Shelf(Maker):
 
     def ids(self, given=ANY, box="default"):
         return self.ledger.matching_ids(box, given)
+
+    def holding(self, question, box="default"):
+        """The ids of the notes that hold any word of a question, in the order they were accepted."""
+        rids = {int(rid) for rids in self.ledger.postings(box, words_of(question)) for rid in rids}
+        return [note_id for rid, note_id in self.sql("SELECT rid, id FROM note ORDER BY rid") if rid in rids]
 
     def commit(self, plan):
         return self.ledger.commit(plan, VECTORS)

@@ -65,7 +65,7 @@ def test_an_undone_text_is_searched_as_it_was_before(shelf):
     before = shelf.vectors.vectors_of([old.id])[1].tolist()
     (revision,) = shelf.evolve(old, note, context="Zanzibar.").revisions
     shelf.undo(revision.id)
-    assert shelf.ledger.lexical("default", "zanzibar", 5) == []
+    assert shelf.holding("zanzibar") == []
     assert shelf.vectors.vectors_of([old.id])[1].tolist() == before
 
 

@@ -26,7 +26,8 @@ def test_an_example_runs_and_prints_what_its_comments_say(code, tmp_path, monkey
     exec(compile(code, "example", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     said = [line.split("#", 1)[1].strip() for line in code.splitlines() if "print(" in line and "  # " in line]
-    for comment, line in zip(said, printed, strict=False):
+    assert said
+    for comment, line in zip(said, printed[: len(said)], strict=True):
         wanted = comment.split(": ")[0].strip('"')
         assert line == wanted, comment
 

@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from support import NOTHING, builds, counting_ids, fields
 
-from amem.errors import BadReply, InputError, ModelUnavailable, NoteNotFound, UndoConflict
+from amem.embedding import HashEmbedder
+from amem.errors import BadReply, EmbeddingError, InputError, ModelUnavailable, NoteNotFound, UndoConflict
+from amem.memory import AsyncMemory
 from amem.testing import ScriptedLLM
 
 
@@ -465,3 +467,33 @@ async def test_t34_only_what_the_user_recalled_is_counted_and_versions_stay(open
         result = await memory.add("bread")
         await memory.search("bread")
         assert (await memory.get(result.id)).version == 1
+
+
+class LameEmbedder(HashEmbedder):
+    """An embedder that is out of order until it is mended."""
+
+    broken = True
+
+    async def embed(self, texts):
+        if self.broken:
+            raise EmbeddingError("out of order")
+        return await super().embed(texts)
+
+
+async def test_p1_a_note_that_could_not_be_embedded_is_found_by_its_words_and_processing_gives_it_a_vector(tmp_path):
+    embedder = LameEmbedder()
+    async with AsyncMemory.open(tmp_path / "m", embedder=embedder, chroma=False) as memory:
+        note = (await memory.add("A lighthouse on the rocks.")).note
+        assert [hit.note.id for hit in await memory.search("lighthouse")] == [note.id]
+        await memory.process()
+        assert memory._rooms.vectors.vectors_of([note.id])[0] == []
+        embedder.broken = False
+        await memory.process()
+        assert memory._rooms.vectors.vectors_of([note.id])[0] == [note.id]
+
+
+async def test_a_note_with_rarer_and_more_words_of_the_question_comes_first(open_memory):
+    async with open_memory() as memory:
+        await memory.add_many([f"bread {i}" for i in range(5)])
+        best = await memory.add("bread from Porto")
+        assert (await memory.search("bread porto"))[0].note.id == best.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import to_thread
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from amem.store.plan import NeedsVectors, apply_change
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from amem.store.plan import Committed, Plan
 
 
+BATCH = 256
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done ("embedding" or "indexing"), how much of it is done, and how much there is."""
+
+
 async def embed(rooms: Rooms, texts: Iterable[str]) -> dict[str, np.ndarray]:
     """Return each distinct text's vector.
 
@@ -27,6 +34,23 @@ async def embed(rooms: Rooms, texts: Iterable[str]) -> dict[str, np.ndarray]:
     if not distinct:
         return {}
     return dict(zip(distinct, await rooms.embedder.embed(distinct), strict=True))
+
+
+async def embed_missing(rooms: Rooms, box: str | None = None, *, progress: Progress | None = None) -> int:
+    """Embed the notes that have no vector, batch by batch; return how many there were.
+
+    Raises:
+        EmbeddingError: the embedder fails; what was embedded so far is kept.
+    """
+    ledger, done = rooms.ledger, 0
+    total = await to_thread(ledger.count_without_vector, box)
+    while notes := await to_thread(ledger.without_vector, box, limit=BATCH):
+        vectors = await embed(rooms, [rooms.render(note) for note in notes])
+        await to_thread(ledger.put_vectors, notes, vectors)
+        done += len(notes)
+        if progress is not None:
+            progress("embedding", done, max(done, total))
+    return done
 
 
 async def apply(

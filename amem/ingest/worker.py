@@ -30,9 +30,6 @@ HOPELESS = (BudgetSpent, ModelRejected, ModelUnavailable)
 """Errors after which the next window would fail the same way: the rest stays queued."""
 
 
-EMBED_BATCH = 256
-
-
 class Step(Frozen):
     """How far a run has come."""
 
@@ -92,17 +89,6 @@ class Worker:
         """Wait for what goes on in the background, so that no note is worked on twice."""
         if self._rooms.background:
             await asyncio.gather(*self._rooms.background, return_exceptions=True)
-
-    async def embed_missing(self, box: str | None = None) -> int:
-        """Embed the notes that have no vector; return how many there were."""
-        rooms = self._rooms
-        notes = await to_thread(rooms.ledger.without_vector, box)
-        for start in range(0, len(notes), EMBED_BATCH):
-            some = notes[start : start + EMBED_BATCH]
-            vectors = await embed(rooms, [rooms.render(note) for note in some])
-            await to_thread(rooms.ledger.put_vectors, some, vectors)
-            await to_thread(rooms.index.drain)
-        return len(notes)
 
     def _windows(self, notes: Sequence[Note]) -> Iterator[list[Note]]:
         """Split notes into windows of turns that followed each other; a window may reach into the next session.

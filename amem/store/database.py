@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from sqlalchemy import create_engine, inspect, text
@@ -33,11 +33,10 @@ class Database:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._one_writer = threading.Lock()  # SQLite's busy handler is unfair between threads of one process
-        try:
+        with ExitStack() as unless_opened:
+            unless_opened.callback(self.close)
             _bring_to_head(self)
-        except BaseException:
-            self.close()
-            raise
+            unless_opened.pop_all()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

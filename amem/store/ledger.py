@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
-from amem.store import binding, counts, erase, queries, rows, schema, sqlite, writes
+from amem.store import binding, counts, erase, queries, sqlite, writes
 from amem.store.accept import accept
 from amem.store.commit import Commit
 from amem.store.database import Database
@@ -221,25 +219,10 @@ class Ledger:
         with self.database.reading() as connection:
             return queries.postings(connection, box, words)
 
-    def archived_ids(self, box: str) -> set[str]:
-        """Return the ids of a box's archived notes."""
-        with self.database.reading() as connection:
-            return queries.archived_ids(connection, box)
-
     def evolved_contexts(self, note_ids: Sequence[str]) -> dict[str, str]:
         """Return the context of each note whose present context came from later notes."""
         with self.database.reading() as connection:
             return queries.evolved_contexts(connection, note_ids)
-
-    def lexical(self, box: str, question: str, limit: int) -> list[tuple[str, float]]:
-        """Return (note id, BM25 score) of the notes that share words with the question, best first."""
-        with self.database.reading() as connection:
-            found = sqlite.match(connection, box, sqlite.words_of(question), limit)
-            table = schema.note.c
-            names: dict[int, str] = {}
-            for some in rows.chunks([rid for rid, _ in found]):
-                names.update(connection.execute(select(table.rid, table.id).where(table.rid.in_(some))).all())
-        return [(names[rid], score) for rid, score in found]
 
     def boxes(self) -> list[str]:
         """Return the names of all boxes."""

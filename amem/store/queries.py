@@ -114,12 +114,6 @@ def matching_ids(connection: Connection, box: str, given: Filter) -> set[str]:
     return {note_id for note_id, tags, metadata in connection.execute(query) if given.accepts_values(tags, metadata)}
 
 
-def archived_ids(connection: Connection, box: str) -> set[str]:
-    """Return the ids of the archived notes of a box."""
-    table = schema.note.c
-    return set(connection.execute(select(table.id).where(table.box == box, table.status == "archived")).scalars())
-
-
 def page(connection: Connection, box: str, given: Filter, *, after: str | None, limit: int) -> Page:
     """Return up to `limit` notes in the order they were accepted, from where the page before ended.
 

@@ -14,7 +14,7 @@ from sqlalchemy import event, text
 from amem.store.prepared import Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from sqlite3 import Connection as RawConnection
 
     from numpy.typing import NDArray
@@ -155,21 +155,3 @@ def rows_with(connection: Connection, box: str, words: Sequence[str]) -> list[ND
 
 def _numbers(listed: str | None) -> NDArray[np.int64]:
     return np.sort(np.fromstring(listed, dtype=np.int64, sep=",")) if listed else np.zeros(0, dtype=np.int64)
-
-
-def match(connection: Connection, box: str, words: Iterable[str], limit: int) -> list[tuple[int, float]]:
-    """Return (rid, BM25 score; higher is better) of the notes of `box` that hold any of `words`.
-
-    BM25 is FTS5's own: k1 = 1.2, b = 0.75 (sqlite.org/fts5.html, "The bm25() function").
-    """
-    wanted = " OR ".join(f'"{word}"' for word in words)  # words are \\w only, so quoting is complete
-    if not wanted:
-        return []
-    rows = connection.execute(
-        text(
-            "SELECT rowid, -bm25(note_fts, 0.0, 1.0) FROM note_fts WHERE note_fts MATCH :query"
-            " ORDER BY bm25(note_fts, 0.0, 1.0), rowid LIMIT :limit"
-        ),
-        {"query": f'box : "{box_word(box)}" AND body : ({wanted})', "limit": limit},
-    )
-    return [(rid, score) for rid, score in rows]

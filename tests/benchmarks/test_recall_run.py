@@ -220,8 +220,12 @@ async def test_a_box_without_such_sources_is_refused(measure_box):
 
 @pytest.mark.slow
 @pytest.mark.skipif(REAL is None, reason="AMEM_LOCOMO does not name the official locomo10.json")
-async def test_most_evidence_of_a_tuning_conversation_is_among_the_first_ten():
+async def test_p9_recall_finds_more_evidence_of_a_tuning_conversation_than_any_baseline_at_every_budget():
     data = locomo.load(Path(REAL))
     one = data.model_copy(update={"conversations": (data.conversation("conv-26"),)})
     report = await run.measure_turns(one, Settings.load(), options.Options())
     assert report.tuning.recall_at_10 >= 0.84
+    found = report.tuning
+    for measure in ("recall_within_500_tokens", "recall_within_1000_tokens", "recall_within_2000_tokens"):
+        best = max(getattr(scores, measure) for scores in found.baselines.values())
+        assert getattr(found, measure) > best

@@ -13,7 +13,7 @@ from amem.errors import InputError, ModelUnavailable
 from amem.interfaces.cli import demo_show
 from amem.interfaces.cli.call import Call, finish
 from amem.interfaces.cli.demo_run import Script
-from amem.interfaces.cli.demo_source import RECORDINGS, choose, open_alike, recorded
+from amem.interfaces.cli.demo_source import choose, open_alike, recorded
 from amem.interfaces.cli.shipped import DEMO
 from amem.interfaces.cli.terminal import Terminal
 from amem.settings import Settings
@@ -142,7 +142,6 @@ def test_without_recordings_it_says_what_to_do(tmp_path):
         choose(Call(), None, empty(tmp_path / "demo"))
 
 
-@pytest.mark.skipif(not (DEMO / RECORDINGS).is_dir(), reason="the demo's recordings are not made yet")
 def test_the_shipped_demo_replays_offline_without_litellm(tmp_path):
     program = (
         "import atexit, sys\n"

@@ -12,14 +12,14 @@ from amem.sync import Memory
 QUESTION = "Where does Ana hike in autumn?"
 
 
-async def test_a_note_that_is_found_is_explained_as_search_explains_it(open_memory):
+async def test_p5_a_note_that_is_found_is_explained_as_search_explains_it(open_memory):
     async with open_memory() as memory:
         await fill(memory)
         for hit in await memory.search(QUESTION, k=3, explain=True):
             assert await memory.explain(QUESTION, hit.note.id, k=3) == hit.explanation
 
 
-async def test_a_note_beyond_k_has_its_rank_score_and_parts(open_memory):
+async def test_p5_a_note_beyond_k_has_its_rank_score_and_parts(open_memory):
     async with open_memory() as memory:
         await fill(memory)
         last = (await memory.search(QUESTION, k=5, explain=True))[-1]
@@ -36,7 +36,7 @@ async def test_a_note_beyond_k_has_its_rank_score_and_parts(open_memory):
         ({"tags": ["sport"]}, "the filter: tags or metadata do not match"),
     ],
 )
-async def test_the_part_of_the_filter_that_drops_a_note_is_named(open_memory, filters, said):
+async def test_p5_the_part_of_the_filter_that_drops_a_note_is_named(open_memory, filters, said):
     async with open_memory() as memory:
         first, *_ = await fill(memory, speaker="Ana")
         why = await memory.explain(QUESTION, first, **filters)
@@ -62,7 +62,7 @@ async def test_a_note_no_arm_proposes_is_scored_all_the_same(open_memory):
         assert why.score == pytest.approx(sum(why.parts.values()), abs=1e-4)
 
 
-async def test_a_link_that_leads_to_a_note_is_shown_with_its_reason(open_memory):
+async def test_p5_a_link_that_leads_to_a_note_is_shown_with_its_reason(open_memory):
     async with open_memory() as memory:
         first, *_, piano = await fill(memory)
         link(memory, first, piano, relation="paid for", reason="The piano paid for the trip.")
@@ -81,7 +81,7 @@ async def test_reconstruction_shows_the_cues_that_lead_to_a_note(open_memory):
         assert "reconstruction" in why.ranks
 
 
-async def test_the_budget_that_drops_a_note_is_named(open_memory):
+async def test_p5_the_budget_that_drops_a_note_is_named(open_memory):
     async with open_memory() as memory:
         ids = await fill(memory, [*HIKE, HIKE[0]])
         cited = {c.note_id for c in (await memory.recall(QUESTION, budget=45)).citations}

@@ -88,7 +88,7 @@ def test_a_known_source_may_bring_its_position_again(shelf):
 
 def test_a_note_is_found_by_words_and_by_vector_at_once(shelf):
     note = shelf.add("The lighthouse keeper sleeps.")
-    assert [i for i, _ in shelf.ledger.lexical("default", "lighthouses", 5)] == [note.id]
+    assert shelf.holding("lighthouses") == [note.id]
     ids, matrix = shelf.vectors.vectors_of([note.id])
     assert ids == [note.id]
     assert matrix[0].tolist() == vector(render(note)).tolist()
@@ -98,7 +98,7 @@ def test_a_note_is_found_by_words_and_by_vector_at_once(shelf):
 def test_a_note_whose_text_could_not_be_embedded_is_found_by_words_and_waits_for_its_vector(shelf):
     note = shelf.new("The lighthouse keeper sleeps.")
     shelf.ledger.accept([note], [None], {})
-    assert [i for i, _ in shelf.ledger.lexical("default", "lighthouse", 5)] == [note.id]
+    assert shelf.holding("lighthouse") == [note.id]
     assert [waiting.id for waiting in shelf.ledger.without_vector()] == [note.id]
     shelf.ledger.put_vectors([note], VECTORS)
     assert shelf.ledger.without_vector() == []

@@ -82,8 +82,8 @@ def test_no_plan_may_change_what_a_note_is(shelf, field):
 def test_a_changed_text_is_found_by_its_words_and_vector_at_once_and_no_longer_by_its_old(shelf):
     note = shelf.build(shelf.add("bread oven"), context="Zanzibar.")
     after = shelf.edit(note, context="Reykjavik.").notes[note.id]
-    assert [i for i, _ in shelf.ledger.lexical("default", "reykjavik", 5)] == [note.id]
-    assert shelf.ledger.lexical("default", "zanzibar", 5) == []
+    assert shelf.holding("reykjavik") == [note.id]
+    assert shelf.holding("zanzibar") == []
     assert shelf.vectors.vectors_of([note.id])[1][0].tolist() == vector(render(after)).tolist()
     assert shelf.vectors.outbox()[-1].note_id == note.id
 

@@ -14,7 +14,7 @@ CANARY = "zanzibar"
 READY = {"status": "ready", "pending_reason": None, "error": None}
 
 
-def test_a_forgotten_note_is_in_no_table(shelf):
+def test_p6_a_forgotten_note_is_in_no_table(shelf):
     note = shelf.build(
         shelf.add(f"I hid it in {CANARY}.", speaker=CANARY, source=CANARY, metadata={CANARY: CANARY}),
         keywords=[CANARY], tags=[CANARY], context=CANARY,
@@ -24,7 +24,7 @@ def test_a_forgotten_note_is_in_no_table(shelf):
     receipt = shelf.forget(note)
     assert (bool(receipt), receipt.notes) == (True, 1)
     assert shelf.mentions(CANARY) == []
-    assert shelf.ledger.lexical("default", CANARY, 5) == []
+    assert shelf.holding(CANARY) == []
     assert shelf.vectors.vectors_of([note.id])[0] == []
     assert [(row.note_id, row.vector) for row in shelf.vectors.outbox()] == [(note.id, None)]
 
@@ -43,7 +43,7 @@ def test_a_source_that_was_forgotten_may_come_again(shelf):
     assert shelf.add("one", source="m1").id != note.id
 
 
-def test_what_another_note_learned_is_taken_back(shelf):
+def test_p6_what_another_note_learned_is_taken_back(shelf):
     old = shelf.build(shelf.add("bread oven"), context="An oven.", tags=["food"])
     secret = shelf.ready(f"the oven is in {CANARY}")
     shelf.evolve(old, secret, context=f"An oven in {CANARY}.", tags=["food", CANARY])
@@ -52,7 +52,7 @@ def test_what_another_note_learned_is_taken_back(shelf):
     assert (after.context, after.tags, after.status) == ("An oven.", ("food",), "ready")
     assert receipt.rewound == (old.id,)
     assert shelf.mentions(CANARY) == []
-    assert shelf.ledger.lexical("default", CANARY, 5) == []
+    assert shelf.holding(CANARY) == []
 
 
 def test_a_rewound_text_is_without_a_vector_until_it_is_embedded_anew(shelf):
@@ -64,7 +64,7 @@ def test_a_rewound_text_is_without_a_vector_until_it_is_embedded_anew(shelf):
     assert [note.id for note in shelf.ledger.without_vector("default")] == [old.id]
     assert shelf.vectors.box_state("default")[1] > epoch
     assert {row.note_id: row.vector is None for row in shelf.vectors.outbox()} == {old.id: True, secret.id: True}
-    assert shelf.ledger.lexical("default", "bread", 5)
+    assert shelf.holding("bread")
 
 
 def test_what_came_later_from_others_stays_on_what_was_before(shelf):
@@ -107,7 +107,7 @@ def test_what_was_only_shown_taints_a_call_as_well(shelf):
     assert (shelf.get(new).status, shelf.get(new).pending_reason) == ("pending", "queued")
 
 
-def test_window_mates_are_built_anew(shelf):
+def test_p6_window_mates_are_built_anew(shelf):
     secret, mate = shelf.add(f"in {CANARY}"), shelf.add("it is lovely there")
     steps = [
         change(n, "build", n, call=0, context=f"About {CANARY}.", keywords=[CANARY], **READY) for n in (secret, mate)
@@ -137,7 +137,7 @@ def test_what_the_user_pinned_on_a_mate_stays(shelf):
     assert (shelf.get(mate).tags, shelf.get(mate).pinned) == (("mine",), ("tags",))
 
 
-def test_links_that_touch_it_or_were_made_by_a_call_that_saw_it_are_erased_with_their_reasons(shelf):
+def test_p6_links_that_touch_it_or_were_made_by_a_call_that_saw_it_are_erased_with_their_reasons(shelf):
     secret, one, other, far = (shelf.ready(text) for text in (f"in {CANARY}", "bread", "dough", "flour"))
     shelf.link(secret, one, reason=f"both in {CANARY}")
     shelf.link(other, secret, reason=f"near {CANARY}")

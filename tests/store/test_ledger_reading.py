@@ -20,7 +20,7 @@ bounded = settings(
 
 
 def found(shelf, question, box="default"):
-    return [note_id for note_id, _ in shelf.ledger.lexical(box, question, 50)]
+    return shelf.holding(question, box)
 
 
 # -- boxes --------------------------------------------------------------------------------------------
@@ -54,9 +54,7 @@ def everything(shelf, box, note):
         ledger.revisions(box, caused_by=note.id),
         ledger.session_turns(box, [("s", 0, 9)]),
         ledger.matching_ids(box, Filter(session_id="s", tags=("t",))),
-        ledger.archived_ids(box),
-        # Which notes; their order is by FTS5's BM25, whose word counts are over all boxes.
-        set(found(shelf, "bread sourdough waiting", box)),
+        found(shelf, "bread sourdough waiting", box),
         ledger.stats(box, index="-"),
         ledger.without_vector(box),
         shelf.vectors.box_state(box),
@@ -184,7 +182,7 @@ def test_turns_of_sessions_are_read_by_span(shelf):
 def test_any_question_can_be_asked(shelf, content, question):
     if not shelf.ids():
         shelf.add(content)
-    shelf.ledger.lexical("default", question, 5)
+    shelf.holding(question)
 
 
 @bounded
@@ -195,7 +193,7 @@ def test_any_question_can_be_asked(shelf, content, question):
 )
 def test_any_text_can_be_stored_and_asked_for(shelf, content):
     note = shelf.add(content)
-    shelf.ledger.lexical("default", content, 5)
+    shelf.holding(content)
     assert shelf.get(note).content == content
 
 
@@ -245,24 +243,6 @@ def test_words_are_found_by_their_stems_and_cjk_by_pairs_of_letters(shelf, conte
     note = shelf.add(content)
     shelf.add("something else altogether")
     assert found(shelf, question) == [note.id]
-
-
-def test_a_note_with_rarer_and_more_words_of_the_question_is_better(shelf):
-    common = [shelf.add(f"bread {i}") for i in range(5)]
-    best = shelf.add("bread from Porto")
-    scores = dict(shelf.ledger.lexical("default", "bread porto", 9))
-    assert max(scores, key=scores.get) == best.id
-    assert all(score > 0 for score in scores.values())
-    assert set(scores) == {note.id for note in [*common, best]}
-
-
-def test_no_more_are_found_than_asked_for_and_minus_1_asks_for_all(shelf):
-    shelf.accept(*["bread"] * 12)
-    assert len(shelf.ledger.lexical("default", "bread", 5)) == 5
-    assert len(shelf.ledger.lexical("default", "bread", -1)) == 12
-
-
-# -- the rest -----------------------------------------------------------------------------------------
 
 
 def test_stats_count_what_there_is(shelf):

@@ -116,7 +116,7 @@ def test_an_older_ledger_is_migrated_where_it_is_and_works(tmp_path):
     shelf = Shelf(tmp_path)
     note = shelf.build(shelf.add("bread oven"), context="Baking.")
     assert shelf.get(note) == note
-    assert shelf.ledger.lexical("default", "baking", 1)
+    assert shelf.holding("baking")
     shelf.close()
     assert run(tmp_path / "ledger.db", "SELECT a FROM mine", "SELECT version_num FROM alembic_version") == [
         [(7,)],

@@ -123,7 +123,7 @@ def test_a_single_answer_is_no_script(script):
         ScriptedLLM(script)
 
 
-async def test_a_scripted_reply_goes_through_the_parser_and_the_re_ask_like_a_live_one():
+async def test_p8_a_scripted_reply_goes_through_the_parser_and_the_re_ask_like_a_live_one():
     llm, meter = ScriptedLLM(["no JSON", "```json\n{'keywords': ['oslo'],}\n```"]), Meter()
     assert await ask(llm, asking(), Fields, meter=meter, stage="build") == Fields(keywords=["oslo"])
     assert (meter.total.calls, meter.total.failed) == (2, 1)

@@ -2,13 +2,15 @@
 # make test    lint and all tests
 # make lint    ruff and mypy
 # make bench   the speed script
+# make soak    several processes do everything to one memory at once, and are killed; SOAK_S=1200 seconds, SOAK_SEED=1
+# make mutants can the tests behind docs/trust.md fail? each is run without the line of code it is about
 # Variables: PYTHON (3.11 to 3.13), LLM and API_BASE for `make demo` with a live model.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench soak mutants clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.base: pyproject.toml
@@ -40,6 +42,14 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.base
 	$(BIN)/python -m benchmarks.speed
+
+SOAK_S ?= 1200
+SOAK_SEED ?= 1
+soak: $(VENV)/.dev
+	@PYTHONPATH=tests $(BIN)/python -m soak --seconds $(SOAK_S) --seed $(SOAK_SEED)
+
+mutants: $(VENV)/.dev
+	@$(BIN)/python tests/mutants.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache

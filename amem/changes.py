@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import JsonValue, ValidationError
 
 from amem.errors import InputError, RevisionNotFound, UndoConflict
 from amem.filters import first_problem
 from amem.intake import NewNote
-from amem.model import Cause, Link, Revision, canonical_json
+from amem.model import Cause, Link, Revision
 from amem.store.plan import LINK_FIELD, Change, Plan, PlannedLink, Unlink
-from amem.store.rewind import SETS
+from amem.store.rewind import taken_back
+from amem.store.rows import chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from datetime import datetime
 
     from amem.model import Note
     from amem.store.ledger import Ledger
 
+Which = int | Revision | Sequence[int | Revision]
+"""One revision or several, by number or as they were returned."""
 _PINNABLE = ("keywords", "tags", "context")
 
 
@@ -40,8 +44,8 @@ def edit(note: Note, given: Mapping[str, Any], *, at: datetime) -> Plan:
     return Plan(box=note.box, at=at, changes=(change,))
 
 
-def undo_plan(ledger: Ledger, box: str, revision: int | Revision | None, caused_by: str | None, at: datetime) -> Plan:
-    """Return the plan that takes back one revision, or all that a note brought about elsewhere, newest first.
+def undo_plan(ledger: Ledger, box: str, revision: Which | None, caused_by: str | None, at: datetime) -> Plan:
+    """Return the plan that takes back some revisions, or all that a note brought about elsewhere, newest first.
 
     It is applied whole or not at all (`GroundMoved`), and has to be made anew where the ground moved.
 
@@ -52,59 +56,101 @@ def undo_plan(ledger: Ledger, box: str, revision: int | Revision | None, caused_
     """
     if (revision is None) == (caused_by is None):
         raise InputError("give either a revision or caused_by, to say what to undo")
-    if caused_by is not None:
+    if revision is None:
         wanted = [
             found for found in ledger.revisions(box, caused_by=caused_by)
             if found.cause.kind in {"evolve", "link"} and not found.undone
         ]  # fmt: skip
     else:
-        wanted = [_one(ledger, box, revision.id if isinstance(revision, Revision) else revision)]
-    return _TakingBack(ledger, box, wanted[::-1]).plan(at)
+        some = revision if isinstance(revision, Sequence) else [revision]
+        wanted = _named(ledger, box, [one.id if isinstance(one, Revision) else one for one in some])
+    return take_back(ledger, box, wanted, at)
 
 
-def _one(ledger: Ledger, box: str, revision: int | None) -> Revision:
-    found = [] if revision is None else ledger.revisions(box, ids=[revision])
-    if not found:
-        raise RevisionNotFound(f"there is no revision {revision} in the box {box!r}")
-    if found[0].undone:
-        raise RevisionNotFound(f"revision {revision} was undone already; undo the undoing to bring it back")
-    return found[0]
+def take_back(
+    ledger: Ledger, box: str, revisions: Sequence[Revision], at: datetime, *, kind: Literal["undo", "rebuild"] = "undo"
+) -> Plan:
+    """Return the plan that takes back revisions, given oldest first, as part of an undo or of a rebuild.
+
+    Raises:
+        RevisionNotFound: the link that one of them made is gone.
+        UndoConflict: later changes stand on a changed value.
+    """
+    return _TakingBack(ledger, box, revisions[::-1], kind).plan(at)
+
+
+def _named(ledger: Ledger, box: str, numbers: Sequence[int | None]) -> list[Revision]:
+    """Return the revisions of these numbers, oldest first."""
+    wanted = dict.fromkeys(number for number in numbers if number is not None)
+    found = {
+        revision.id: revision for some in chunks(list(wanted)) for revision in ledger.revisions(box, ids=some)
+    }  # fmt: skip
+    for number in [number for number in numbers if number not in found]:
+        raise RevisionNotFound(f"there is no revision {number} in the box {box!r}")
+    back = {revision.cause.undoes for revision in found.values()}  # their undoing is undone first
+    for number in [number for number, revision in found.items() if revision.undone and number not in back]:
+        raise RevisionNotFound(f"revision {number} was undone already; undo the undoing to bring it back")
+    return list(found.values())
 
 
 class _TakingBack:
     """The taking back of revisions, newest first."""
 
-    def __init__(self, ledger: Ledger, box: str, wanted: Sequence[Revision]) -> None:
+    def __init__(self, ledger: Ledger, box: str, wanted: Sequence[Revision], kind: Literal["undo", "rebuild"]) -> None:
         self._ledger = ledger
         self._box = box
         self._wanted = wanted
-        self._taken = {revision.id for revision in wanted}
+        self._kind: Literal["undo", "rebuild"] = kind
+        self._taken = {revision.id for revision in wanted if revision.id is not None}
         self._notes = ledger.get([r.note_id for r in wanted if r.field != LINK_FIELD], boxes=[box])
         self._values = {note_id: note.model_dump(mode="json") for note_id, note in self._notes.items()}
+        sources = dict.fromkeys(r.note_id for r in wanted if r.field == LINK_FIELD)
+        self._links = {link.id: link for link in ledger.links_of(list(sources))}
 
     def plan(self, at: datetime) -> Plan:
         """Return what takes them all back."""
         changes: list[Change] = []
         links: list[PlannedLink] = []
         unlink: list[Unlink] = []
+        marks = self._marks()
         for revision in self._wanted:
-            cause = Cause(kind="undo", notes=revision.cause.notes, undoes=revision.id)
+            cause = Cause(kind=self._kind, notes=revision.cause.notes, undoes=revision.id)
             if revision.field != LINK_FIELD:
                 changes.append(self._change(revision, cause))
             elif revision.after is None:
                 links.append(PlannedLink(link=self._lost_link(revision), cause=cause))
             else:
-                unlink.append(Unlink(link_id=Link.model_validate(revision.after).id or 0, cause=cause))
+                unlink.append(Unlink(link_id=self._made_link(revision), cause=cause))
         return Plan(
             box=self._box,
             at=at,
             changes=tuple(changes),
             links=tuple(links),
             unlink=tuple(unlink),
-            undone=tuple(revision.id for revision in self._wanted if revision.id is not None),
-            revived=tuple(revision.cause.undoes for revision in self._wanted if revision.cause.undoes is not None),
+            undone=tuple(key for key, undone in marks.items() if undone),
+            revived=tuple(key for key, undone in marks.items() if not undone),
             whole=True,
         )
+
+    def _marks(self) -> dict[int, bool]:
+        """Return whether each is undone afterwards: these revisions, those that they undid, those that these undid, ….
+
+        One that stands again undoes again what it undid. Whatever undoes a revision is newer than that.
+        """
+        undoers: dict[int, list[int]] = {}
+        following = self._wanted
+        while following:
+            for revision in following:
+                assert revision.id is not None
+                undoers.setdefault(revision.id, [])
+                if revision.cause.undoes is not None:
+                    undoers.setdefault(revision.cause.undoes, []).append(revision.id)
+            further = sorted({r.cause.undoes for r in following if r.cause.undoes is not None} - self._taken)
+            following = [r for some in chunks(further) for r in self._ledger.revisions(self._box, ids=some)]
+        marks: dict[int, bool] = {}
+        for key in sorted(undoers, reverse=True):
+            marks[key] = key in self._taken or any(not marks[undoer] for undoer in undoers[key])
+        return marks
 
     def _change(self, revision: Revision, cause: Cause) -> Change:
         field = revision.field
@@ -115,18 +161,21 @@ class _TakingBack:
 
     def _value_before(self, revision: Revision, now: JsonValue) -> JsonValue:
         """Return what the field becomes: sets lose what the revision added and regain what it removed."""
-        before, after = revision.before, revision.after
-        if revision.field in SETS and isinstance(now, list) and isinstance(before, list) and isinstance(after, list):
-            kept = [word for word in now if word in before or word not in after]
-            return kept + [word for word in before if word not in after and word not in kept]
-        if canonical_json(now) != canonical_json(after):
+        value = taken_back(revision.field, now, revision.before, revision.after)
+        if value is None:
             raise UndoConflict(revision.id or 0, self._later(revision))
-        return before
+        return value[0]
+
+    def _made_link(self, revision: Revision) -> int:
+        """Return the id of the link that the revision made; from now on the pair is free."""
+        link = self._links.pop(Link.model_validate(revision.after).id, None)
+        if link is None or link.id is None:
+            raise RevisionNotFound(f"the link that revision {revision.id} made is gone; nothing was changed")
+        return link.id
 
     def _lost_link(self, revision: Revision) -> Link:
         link = Link.model_validate(revision.before)
-        there = self._ledger.links_of([link.source])
-        if any({other.source, other.target} == {link.source, link.target} for other in there):
+        if any({other.source, other.target} == {link.source, link.target} for other in self._links.values()):
             raise UndoConflict(revision.id or 0, self._later(revision))
         return link
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from asyncio import to_thread
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -72,7 +73,7 @@ class HashEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed texts, one L2-normalised row each."""
-        rows = [self._row(text) for text in texts]
+        rows = await to_thread(lambda: [self._row(text) for text in texts])
         return np.array(rows, dtype=np.float32).reshape(len(rows), self.dimension)
 
     def _row(self, text: str) -> list[float]:
@@ -140,7 +141,8 @@ class RemoteEmbedder:
         for start in range(0, len(pieces), self._batch):
             rows += await self._answered([piece for _, piece in pieces[start : start + self._batch]])
         owners, weights = [owner for owner, _ in pieces], [len(piece) for _, piece in pieces]
-        return pool(np.array(rows, dtype=np.float32), owners, weights)
+        with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused as such
+            return pool(np.array(rows, dtype=np.float32), owners, weights)
 
     async def _answered(self, pieces: list[str]) -> list[list[float]]:
         rows = await self._ask(pieces)
@@ -151,6 +153,52 @@ class RemoteEmbedder:
                 f" (expected {self.dimension or 'one'}). Nothing was embedded; check the model's name and server."
             )
         self.dimension = lengths.pop()
+        return rows
+
+
+class CheckedEmbedder:
+    """Another embedder, whose answers are looked at before anything is made of them, whoever wrote it.
+
+    Args:
+        inner: the other one.
+        dimension: length of the vectors that are stored already, where `inner` does not say its own.
+    """
+
+    def __init__(self, inner: Embedder, dimension: int = 0) -> None:
+        self._inner = inner
+        self._expected = inner.dimension or dimension
+
+    @property
+    def name(self) -> str:
+        """The other's."""
+        return self._inner.name
+
+    @property
+    def fingerprint(self) -> str:
+        """The other's."""
+        return self._inner.fingerprint
+
+    @property
+    def dimension(self) -> int:
+        """The other's."""
+        return self._inner.dimension
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text.
+
+        Raises:
+            EmbeddingError: the model failed, or gave something else than one sound vector for each text.
+        """
+        expected = self._expected
+        rows = await self._inner.embed(texts)
+        wanted = (len(texts), expected or (rows.shape[-1] if isinstance(rows, np.ndarray) and rows.ndim else 0))
+        if not isinstance(rows, np.ndarray) or rows.shape != wanted or not np.isfinite(rows).all():
+            gave = f"numbers of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
+            raise EmbeddingError(
+                f"{self.name} should give finite vectors of shape {wanted} for {len(texts)} texts, and gave {gave}."
+                " Nothing was embedded; notes are kept and found by their words."
+            )
+        self._expected = rows.shape[1]
         return rows
 
 

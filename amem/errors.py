@@ -19,9 +19,10 @@ AmemError
 └── StoreError
     ├── NoteNotFound              no such note in this box
     ├── RevisionNotFound          no such revision in this box
+    ├── ProposalNotFound          nothing waits for review under that number in this box
     ├── UndoConflict              later revisions stand on the one to undo
     ├── EmbeddingMismatch         the ledger was made with another embedding model or text form
-    ├── LedgerUnavailable         the database cannot be opened, read or written
+    ├── LedgerUnavailable         the database cannot be opened, read or written, or the memory was closed
     ├── LedgerTooNew              the database was written by a newer amem
     └── IndexUnavailable          Chroma is locked, damaged or unreachable; search goes on without it
 """
@@ -135,6 +136,10 @@ class NoteNotFound(StoreError):
 
 class RevisionNotFound(StoreError):
     """There is no such revision in this box."""
+
+
+class ProposalNotFound(StoreError):
+    """Nothing waits for review under that number in this box."""
 
 
 class UndoConflict(StoreError):

@@ -8,6 +8,11 @@ import uuid
 from threading import Lock
 
 
+def is_id(value: object) -> bool:
+    """Whether a value could be a note's id; what no database can hold is none."""
+    return isinstance(value, str) and value.isprintable()
+
+
 class NoteIds:
     """Makes ids that grow, also within one millisecond and when the clock steps back."""
 

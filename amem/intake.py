@@ -6,17 +6,25 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationError
 
 from amem.errors import InputError
 from amem.filters import first_problem
-from amem.model import Frozen, Metadata, Moment, Note, Trust, Words
+from amem.model import Frozen, Metadata, Moment, Note, Trust, Words, canonical_json
 
 if TYPE_CHECKING:
     from amem.rooms import Rooms
 
 MAX_CONTENT = 1_000_000
 """Characters; a longer text is a document to be split by its owner, not a memory."""
+MAX_NAME = 4_000
+"""Characters of a speaker, an id, a keyword or a tag; web addresses fit."""
+MAX_WORDS = 1_000
+"""Keywords, or tags."""
+MAX_METADATA = 1_000_000
+"""Characters of the metadata as JSON."""
+MAX_QUESTION = 20_000
+"""Characters; a longer one would take minutes to embed, and means nothing in particular."""
 MAX_BOX = 200
 _ROLE_TRUST: dict[str, Trust] = {
     "user": "user",
@@ -27,9 +35,19 @@ _ROLE_TRUST: dict[str, Trust] = {
 
 
 def _text(value: Any) -> Any:
-    if isinstance(value, str) and not value.strip():
-        raise ValueError("the text is empty")
+    if isinstance(value, str):
+        if not value.strip():
+            raise ValueError("the text is empty")
+        if len(value) > MAX_CONTENT:
+            raise ValueError(f"the text has {len(value):,} characters, and a memory at most {MAX_CONTENT:,}; split it")
     return value
+
+
+def _small(metadata: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    size = len(canonical_json(metadata))
+    if size > MAX_METADATA:
+        raise ValueError(f"it has {size:,} characters as JSON; {MAX_METADATA:,} are allowed")
+    return metadata
 
 
 def _when(value: Any) -> Any:
@@ -41,7 +59,9 @@ def _when(value: Any) -> Any:
     return value
 
 
-Text = Annotated[Words, BeforeValidator(_text), Field(max_length=MAX_CONTENT)]
+Text = Annotated[Words, BeforeValidator(_text)]
+Name = Annotated[Words, Field(max_length=MAX_NAME)]
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_WORDS)]
 When = Annotated[Moment, BeforeValidator(_when)]
 
 
@@ -49,19 +69,19 @@ class NewNote(Frozen):
     """One text to remember, with what is known about it. Fields given as keywords, tags or context are pinned."""
 
     content: Text
-    speaker: Words | None = None
+    speaker: Name | None = None
     occurred_at: When | None = None
     """When it happened; now, where not given. A naive moment is taken as UTC."""
-    session_id: Words | None = None
-    agent_id: Words | None = None
-    position: Annotated[int, Field(ge=0)] | None = None
-    source: Words | None = None
+    session_id: Name | None = None
+    agent_id: Name | None = None
+    position: Annotated[int, Field(ge=0, lt=2**30)] | None = None
+    source: Name | None = None
     """The caller's id of the message: the same one is never stored twice in a box."""
     trust: Trust = "user"
-    keywords: tuple[Words, ...] | None = None
-    tags: tuple[Words, ...] | None = None
-    context: Words | None = None
-    metadata: Metadata = {}
+    keywords: Names | None = None
+    tags: Names | None = None
+    context: Annotated[Words, Field(max_length=MAX_CONTENT)] | None = None
+    metadata: Annotated[Metadata, AfterValidator(_small)] = {}
 
     @classmethod
     def of(cls, item: str | Mapping[str, Any] | NewNote, **common: Any) -> NewNote:
@@ -125,3 +145,16 @@ def box_name(name: str) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_BOX or not name.isprintable():
         raise InputError(f"{name!r} is no name for a box: give 1 to {MAX_BOX} printable characters")
     return name
+
+
+def question_text(question: str) -> str:
+    """Check what is asked: any text, however hostile, but not a book.
+
+    Raises:
+        InputError: it is no text, or too long.
+    """
+    if not isinstance(question, str):
+        raise InputError(f"a question is text, not a {type(question).__name__}")
+    if len(question) > MAX_QUESTION:
+        raise InputError(f"the question has {len(question):,} characters, and may have {MAX_QUESTION:,}")
+    return question

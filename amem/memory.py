@@ -6,18 +6,24 @@ import logging
 from asyncio import to_thread
 from typing import TYPE_CHECKING, Any
 
+from amem import review
 from amem.changes import edit, undo_plan
 from amem.errors import EmbeddingError, InputError, NoteNotFound
 from amem.filters import make_filter
+from amem.ids import is_id
 from amem.ingest.pipeline import plan_evolution
+from amem.ingest.rebuild import rebuild, staleness
+from amem.ingest.suspicion import suspicions
 from amem.ingest.vectors import apply, embed_missing
 from amem.ingest.worker import Run, Worker
-from amem.intake import NewNote, box_name, raw_note
-from amem.model import DEFAULT_BOX, AddResult
+from amem.intake import NewNote, box_name, question_text, raw_note
+from amem.model import DEFAULT_BOX, AddResult, as_utc
 from amem.opening import load_settings, now_utc, open_rooms
 from amem.recall.asking import RECALL_HITS, ask, packed
 from amem.recall.explain import explain
 from amem.store.plan import GroundMoved
+from amem.upkeep.forget import expired as past_retention
+from amem.upkeep.forget import finish, forget, select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,17 +33,22 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
+    from amem.changes import Which
     from amem.embedding import Embedder
+    from amem.ingest.rebuild import Rebuilt
     from amem.ingest.worker import Progress
     from amem.llm.protocol import LLM
-    from amem.model import Context, Explanation, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.model import Context, Explanation, Hit, Link, Note, Page, Proposal, Reviewed, Revision, Stats, Trust
     from amem.recall.reranking import Reranker
     from amem.rooms import Rooms
-    from amem.store.erase import Receipt
+    from amem.store.receipt import Receipt
+    from amem.store.stale import Stale
 
 log = logging.getLogger("amem")
 
 MAX_PAGE = 1000
+_ALL = 2**31
+"""More notes than any box has, and not more than a database can count."""
 
 
 class AsyncMemory:
@@ -158,28 +169,30 @@ class AsyncMemory:
         Raises:
             InputError: an item is refused, with its position; nothing was stored.
         """
-        new = []
-        for index, item in enumerate(items):
-            try:
-                new.append(NewNote.of(item, **common))
-            except InputError as error:
-                raise InputError(f"item {index}: {error}") from error
+        new = await to_thread(_new_notes, list(items), common)
         return (await self._add(new, wait=wait, progress=progress)).results
 
     async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Run:
-        rooms = self._rooms
-        error = None
-        accepted = await self._worker.accept([raw_note(item, self._box, rooms) for item in new], new)
+        notes = await to_thread(lambda: [raw_note(item, self._box, self._rooms) for item in new])
+        with self._worker.holding(notes):
+            return await self._taken(notes, new, wait=wait, progress=progress)
+
+    async def _taken(
+        self, notes: Sequence[Note], new: Sequence[NewNote], *, wait: bool, progress: Progress | None
+    ) -> Run:
+        rooms, error = self._rooms, None
+        accepted = await self._worker.accept(notes, new)
         fresh = [note for note, is_new in accepted if is_new]
         results = {note.id: AddResult(note=note, is_new=is_new) for note, is_new in accepted}
         if rooms.raw or not fresh:
-            await to_thread(rooms.index.drain)
+            await to_thread(rooms.index.put, self._box, len(fresh))
         elif wait:
             done, error = await self._worker.process(fresh, progress=progress)
             results |= {result.note.id: result for result in done}
         else:
             self._worker.in_background(fresh)
-        return Run([results[note.id].model_copy(update={"is_new": is_new}) for note, is_new in accepted], error)
+        given = await to_thread(lambda: [_as_given(results[note.id], note, is_new=is_new) for note, is_new in accepted])
+        return Run(given, error)
 
     async def process(
         self,
@@ -195,10 +208,14 @@ class AsyncMemory:
             limit: at most this many notes.
             progress: called after each window.
         """
+        if limit is not None and limit < 0:
+            raise InputError(f"limit is {limit}; it must be 0 or more")
         await self._worker.settled()
+        await to_thread(finish, self._rooms)
         await self._embed_missing()
         reasons = ("queued", "failed", "raw") if all else ("queued", "failed")
-        waiting = await to_thread(self._rooms.ledger.pending, self._box, reasons, limit=limit)
+        most = None if limit is None else min(limit, _ALL)
+        waiting = await self._worker.waiting(self._box, reasons, most)
         return (await self._worker.process(waiting, progress=progress)).results if self._rooms.llm else []
 
     async def update(
@@ -239,8 +256,57 @@ class AsyncMemory:
             return changes
         return list((await apply(self._rooms, plan)).revisions)
 
-    async def undo(self, revision: int | Revision | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
-        """Take back one revision, or everything a note brought about in other notes; all of it or nothing.
+    async def stale(self, *, prompt: str | None = None, model: str | None = None) -> Stale:
+        """Return what older wordings of the prompts made: notes they built, links, and changes to notes.
+
+        Args:
+            prompt: only what this prompt made, by name (`link_evolve`), or by label for one wording of it.
+            model: what any other model than this one made is stale as well.
+
+        Raises:
+            InputError: there is no such prompt.
+        """
+        is_stale = await to_thread(staleness, self._rooms, prompt=prompt, model=model)
+        return await to_thread(self._rooms.ledger.stale_listed, self._box, is_stale)
+
+    async def rebuild(
+        self,
+        *,
+        prompt: str | None = None,
+        model: str | None = None,
+        limit: int | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Rebuilt:
+        """Make anew what is stale, and only that; what fails stays as it was, and another run goes on from there.
+
+        Notes keep what the user pinned and what later notes added; stale links and changes are taken back and made
+        anew. `undo(rebuilt.revisions)` takes all of it back.
+
+        Args:
+            prompt: as in `stale`; likewise `model`, which must be the one that is asked.
+            model: see `prompt`.
+            limit: at most this many notes, and those that brought a change about together with one of them.
+            dry_run: only say what would be made anew.
+            progress: called after each window, first of those that are built, then of those that are linked.
+
+        Raises:
+            InputError: there is no such prompt, or no such model is asked.
+        """
+        rooms = self._rooms
+        asked = None if rooms.llm is None else rooms.llm.model
+        if model not in (None, asked):
+            raise InputError(f"the model asked is {asked}, not {model}: what it makes would be stale again")
+        if limit is not None and limit < 0:
+            raise InputError(f"limit is {limit}; it must be 0 or more")
+        await self._worker.settled()
+        is_stale = await to_thread(staleness, rooms, prompt=prompt, model=model)
+        return await rebuild(
+            rooms, self._worker, self._box, is_stale, limit=limit, dry_run=dry_run, progress=progress
+        )  # fmt: skip
+
+    async def undo(self, revision: Which | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
+        """Take back revisions, or everything a note brought about in other notes; all of it or nothing.
 
         Returns:
             The revisions that record the undoing (which can be undone as well).
@@ -257,10 +323,71 @@ class AsyncMemory:
             except GroundMoved:  # somebody changed a note in between: see whether it can still be undone
                 continue
 
+    async def review(self) -> Sequence[Proposal]:
+        """Return what was held back because a note of low trust reads like an instruction (setting `quarantine`)."""
+        return await review.proposals(self._rooms, self._box)
+
+    async def accept(self, proposal: int) -> Reviewed:
+        """Do what a proposal says; what no longer fits the notes as they are is left out and reported.
+
+        Raises:
+            ProposalNotFound: nothing waits under that number in this box.
+        """
+        return await review.accept(self._rooms, self._box, proposal)
+
+    async def reject(self, proposal: int) -> Reviewed:
+        """Throw a proposal away.
+
+        Raises:
+            ProposalNotFound: nothing waits under that number in this box.
+        """
+        return await review.reject(self._rooms, self._box, proposal)
+
     async def delete(self, note_id: str) -> Receipt:
-        """Erase a note and what other notes learned from it; false where there is no such note."""
-        receipt = await to_thread(self._rooms.ledger.forget, self._box, [note_id])
-        await self._embed_missing()
+        """Erase a note, and what came of it in others; false where there is no such note. See `forget`."""
+        return await self.forget([note_id])
+
+    async def forget(
+        self,
+        notes: Sequence[str] | None = None,
+        *,
+        source: str | None = None,
+        whole_box: bool = False,
+        expired: bool = False,
+        dry_run: bool = False,
+        **filters: Any,
+    ) -> Receipt:
+        """Erase notes of this box, and everything that came of them; what is given must hold, as in `search`.
+
+        Whatever any call made that had seen one of them, or something that came of them, is taken back or waits to be
+        made anew. Then the files are written anew, and the texts are looked for on every path.
+
+        Args:
+            notes: ids.
+            source: where they came from; `chat` has `chat/7` as well.
+            whole_box: everything that this box has, and its name; with nothing besides.
+            expired: what was learned longer ago than the setting `retention_days`, but for notes whose metadata says
+                `{"keep": true}`; with nothing besides.
+            dry_run: only say what would be erased, taken back and made anew.
+            filters: `session_id`, `agent_id`, `speaker`, `tags`, `since`, `until`, `metadata`. Archived notes count.
+
+        Returns:
+            What was done, what could not be done yet, and where the texts were looked for; false if there was nothing.
+
+        Raises:
+            InputError: nothing is named, or an argument is refused; nothing was forgotten.
+        """
+        rooms = self._rooms
+        if expired:
+            if notes is not None or source is not None or whole_box or filters:
+                raise InputError("expired says by itself what to forget; give nothing besides. Nothing was forgotten.")
+            wanted = past_retention(rooms.settings, rooms.now())
+        else:
+            wanted = select(notes=notes, source=source, whole_box=whole_box, filters=filters)
+        await self._worker.settled()
+        receipt = await forget(rooms, self._box, wanted, dry_run=dry_run)
+        if receipt and not dry_run:
+            await self._embed_missing()
         return receipt
 
     async def _embed_missing(self) -> None:
@@ -308,8 +435,8 @@ class AsyncMemory:
         rooms = self._rooms
         given = make_filter(**filters)
         hits = await ask(
-            rooms, self._boxes(boxes), question, k=k, given=given, now=now or rooms.now(), explain=explain,
-            links=links, reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
+            rooms, self._boxes(boxes), question_text(question), k=k, given=given, now=self._moment(now),
+            explain=explain, links=links, reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
         )  # fmt: skip
         await to_thread(rooms.accesses.note, [hit.note.id for hit in hits], rooms.now())
         return hits
@@ -338,9 +465,9 @@ class AsyncMemory:
             raise InputError(f"the budget is {budget} tokens; it must be 0 or more")
         rooms = self._rooms
         given = make_filter(**filters)
-        moment = now or rooms.now()
+        moment = self._moment(now)
         found = await ask(
-            rooms, self._boxes(boxes), question, k=RECALL_HITS, given=given, now=moment,
+            rooms, self._boxes(boxes), question_text(question), k=RECALL_HITS, given=given, now=moment,
             reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
         )  # fmt: skip
         context = await packed(rooms, found, budget=budget, given=given, now=moment)
@@ -373,9 +500,10 @@ class AsyncMemory:
             NoteNotFound: there is no such note in this box.
             InputError: as `search`.
         """
-        note, given, moment = await self.get(note_id), make_filter(**filters), now or self._rooms.now()
+        note, given, moment = await self.get(note_id), make_filter(**filters), self._moment(now)
+        asked = question_text(question)
         return await explain(
-            self._rooms, note, question, k=k, budget=budget, given=given, now=moment, reconstruct=reconstruct
+            self._rooms, note, asked, k=k, budget=budget, given=given, now=moment, reconstruct=reconstruct
         )
 
     async def get(self, note_id: str) -> Note:
@@ -384,7 +512,8 @@ class AsyncMemory:
         Raises:
             NoteNotFound: there is no such note in this box.
         """
-        found = await to_thread(self._rooms.ledger.get, [note_id], boxes=[self._box])
+        wanted = [note_id] if is_id(note_id) else []
+        found = await to_thread(self._rooms.ledger.get, wanted, boxes=[self._box])
         if note_id not in found:
             raise NoteNotFound(f"there is no note {note_id!r} in the box {self._box!r}")
         return found[note_id]
@@ -435,6 +564,9 @@ class AsyncMemory:
         how = await to_thread(self._rooms.index.how, self._box)
         return await to_thread(self._rooms.ledger.stats, self._box, index=how)
 
+    def _moment(self, now: datetime | None) -> datetime:
+        return self._rooms.now() if now is None else as_utc(now)
+
     def _boxes(self, boxes: Sequence[str] | None) -> Sequence[str]:
         if boxes is None:
             return [self._box]
@@ -445,13 +577,16 @@ class AsyncMemory:
     # -- closing ----------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Wait for background work and release the directory; a view of a box closes nothing."""
+        """Wait for what is being added, in the background too, and release the directory; a box view closes nothing."""
         if not self._owner:
             return
         rooms = self._rooms
+        await rooms.runs.close()
         await self._worker.settled()
         await to_thread(rooms.accesses.flush)
         await to_thread(rooms.index.close)
+        for problem in await to_thread(finish, rooms):
+            log.warning("a forgetting is not finished: %s", problem)
         await to_thread(rooms.ledger.close)
         if rooms.llm is not None and hasattr(rooms.llm, "aclose"):
             await rooms.llm.aclose()
@@ -463,3 +598,18 @@ class AsyncMemory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def _new_notes(items: Sequence[str | Mapping[str, Any] | NewNote], common: Mapping[str, Any]) -> list[NewNote]:
+    """Validate items; thousands of them take longer than the event loop should stand still."""
+    new = []
+    for index, item in enumerate(items):
+        try:
+            new.append(NewNote.of(item, **common))
+        except InputError as error:
+            raise InputError(f"item {index}: {error}") from error
+    return new
+
+
+def _as_given(result: AddResult, note: Note, *, is_new: bool) -> AddResult:
+    return result.model_copy(update={"is_new": is_new, "suspicions": suspicions(note.content)})

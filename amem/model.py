@@ -153,11 +153,11 @@ class Link(Frozen):
 class Cause(Frozen):
     """Why something changed."""
 
-    kind: Literal["build", "link", "evolve", "user", "undo", "supersede", "forget"]
+    kind: Literal["build", "link", "evolve", "user", "undo", "rebuild", "supersede", "forget"]
     notes: tuple[str, ...] = ()
     """The notes that brought the change about."""
     undoes: int | None = None
-    """The revision taken back, where `kind` is "undo"."""
+    """The revision taken back, where `kind` is "undo" or "rebuild"."""
 
 
 class Revision(Frozen):
@@ -213,6 +213,10 @@ class AddResult(Frozen):
     evolved: tuple[Revision, ...] = ()
     """Changes to other notes that this note brought about."""
     skipped: tuple[Skipped, ...] = ()
+    held: int | None = None
+    """Number of the proposal under which what it would bring about waits for `review`."""
+    suspicions: tuple[str, ...] = ()
+    """Why its text reads like an instruction to a model, where it does."""
     usage: Usage = Usage()
     """Of the whole window this note was processed in."""
 
@@ -225,6 +229,33 @@ class AddResult(Frozen):
     def status(self) -> Status:
         """`ready`, or `pending` with `note.pending_reason` and `note.error`."""
         return self.note.status
+
+
+class Proposal(Frozen):
+    """What a suspicious note would bring about, waiting for review."""
+
+    id: int
+    box: str
+    created_at: Moment
+    why: tuple[str, ...]
+    """What is suspicious."""
+    notes: tuple[str, ...]
+    """The notes that would bring it about."""
+    links: tuple[Link, ...] = ()
+    changes: tuple[Revision, ...] = ()
+    """What would change, from what stands now."""
+    outdated: tuple[str, ...] = ()
+    """Notes that have moved on since: their changes would be left out."""
+
+
+class Reviewed(Frozen):
+    """What became of a proposal."""
+
+    id: int
+    accepted: bool
+    links: tuple[Link, ...] = ()
+    changes: tuple[Revision, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
 
 class PathStep(Frozen):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from amem.embedding import open_embedder
+from amem.embedding import CheckedEmbedder, open_embedder
 from amem.errors import LedgerUnavailable
 from amem.ids import NoteIds
 from amem.llm.metering import Budget, Meter
@@ -22,12 +23,15 @@ from amem.store.ledger import Ledger
 from amem.store.outbox import LedgerVectors
 from amem.store.vectors import VectorIndex
 from amem.tokens import open_tokenizer
+from amem.upkeep.forget import finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem.embedding import Embedder
     from amem.llm.protocol import LLM
+
+log = logging.getLogger("amem.store")
 
 LEDGER_FILE = "ledger.db"
 
@@ -83,8 +87,10 @@ def open_rooms(
         unless_bound.callback(ledger.close)
         ledger.bind_embedding(about, rebind=rebind)
         unless_bound.pop_all()
-    vectors = LedgerVectors(ledger.database, embedder.dimension)
-    return Rooms(
+    stored = 0 if rebind else ledger.stored_dimension()
+    vectors = LedgerVectors(ledger.database, embedder.dimension or stored)
+    rooms = Rooms(
+        directory=directory,
         settings=settings,
         ledger=ledger,
         vectors=vectors,
@@ -92,15 +98,18 @@ def open_rooms(
         layouts=Layouts(ledger),
         graphs=Graphs(ledger),
         accesses=AccessLog(ledger),
-        embedder=embedder,
+        embedder=CheckedEmbedder(embedder, stored),
         tokenizer=open_tokenizer(settings),
         prompts=_prompts(settings),
-        llm=llm or _live(settings),
+        llm=llm or live_model(settings),
         meter=Meter(Budget(calls=settings.budget_calls, tokens=settings.budget_tokens, usd=settings.budget_usd)),
         render=render,
         now=now,
         new_id=new_id or NoteIds(),
     )
+    for problem in finish(rooms):
+        log.warning("a forgetting is not finished: %s", problem)
+    return rooms
 
 
 def _prompts(settings: Settings) -> PromptSet:
@@ -108,7 +117,7 @@ def _prompts(settings: Settings) -> PromptSet:
     return PromptSet(version=settings.prompts_version, overrides=overrides)
 
 
-def _live(settings: Settings) -> LLM | None:
+def live_model(settings: Settings) -> LLM | None:
     """Return the client of the model the settings name; it imports litellm at its first call, not here."""
     if settings.llm is None:
         return None

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
+    from pydantic import BaseModel
+
     from amem.settings import Settings
     from amem.templates import Outputs
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 OVERRIDE = "override"
 """The version that stands on what a template in the user's own folder made."""
+
+INSTALLED = "_prompts"
+"""The folder of the shipped prompts inside an installed package."""
 
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -98,7 +103,7 @@ def shipped_prompts() -> Traversable:
     """Return the folder of the shipped prompts: in the wheel, or in the checkout."""
     from importlib.resources import files
 
-    inside = files("amem") / "_prompts"
+    inside = files("amem") / INSTALLED
     return inside if inside.is_dir() else Path(__file__).resolve().parent.parent / "prompts"
 
 
@@ -155,6 +160,14 @@ class PromptSet:
             PromptVariables: the variables it declares, uses, or overrides are not the same.
         """
         return self._find(name)[0]
+
+    def output(self, name: str) -> type[BaseModel] | None:
+        """Return the model that replies to `name` must satisfy; None for plain text.
+
+        Raises:
+            PromptError: as by `get`.
+        """
+        return self._find(name)[1].output
 
     def render(
         self,

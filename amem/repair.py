@@ -71,7 +71,9 @@ async def repair(rooms: Rooms, report: Report, *, progress: Progress | None = No
     if kinds & mend.WORDS:
         await to_thread(rooms.ledger.reindex_words)
     await to_thread(_mend_rows, rooms, report)
-    if kinds & mend.INDEX:
+    if "index_damaged" in kinds:
+        await to_thread(_rebuild, rooms, progress)
+    elif kinds & mend.INDEX:
         await to_thread(rooms.index.drain, force=True)
     await embed_missing(rooms, progress=progress)
     return await to_thread(doctor, rooms.ledger, rooms.vectors, rooms.index)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from amem.runs import Runs
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
     from datetime import datetime
+    from pathlib import Path
 
     from amem.embedding import Embedder
     from amem.llm.metering import Meter
@@ -33,6 +37,8 @@ _REPLY_PER_NOTE = 150
 class Rooms:
     """The open parts of one memory."""
 
+    directory: Path
+    """Everything amem writes is in it."""
     settings: Settings
     ledger: Ledger
     vectors: LedgerVectors
@@ -50,6 +56,9 @@ class Rooms:
     new_id: Callable[[], str]
     background: set[asyncio.Task[None]] = field(default_factory=set)
     """Work that `add(wait=False)` left behind."""
+    runs: Runs = field(default_factory=Runs)
+    erasing: threading.Lock = field(default_factory=threading.Lock)
+    """Held while files are written without what was forgotten."""
 
     def reply_cap(self, notes: int) -> int:
         """Return the reply limit, in tokens, of a call about `notes` new notes."""

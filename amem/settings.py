@@ -36,11 +36,15 @@ class Settings(BaseSettings):
     max_neighbours: int = Field(default=12, ge=1, le=100)
     """Neighbours shown to one call, over all notes of its window."""
     similarity_floor: float = Field(default=0.3, ge=-1, le=1)
-    """A neighbour below this cosine is not shown (not in `paper`)."""
+    """A neighbour below this cosine is not shown, and no note is given a context below it (not in `paper`)."""
     max_keywords: int = Field(default=12, ge=1)
     max_tags: int = Field(default=12, ge=1)
     max_links: int = Field(default=8, ge=1)
     """Links one new note may receive from one call."""
+
+    quarantine: Literal["off", "flagged", "untrusted"] = "flagged"
+    """Whose links and changes wait for `review`: of no note, of notes below trust `user` that read like an instruction
+    to a model, or of all notes of trust `tool` and `untrusted` besides."""
 
     temperature: float = Field(default=0.0, ge=0)
     max_tokens: int = Field(default=2048, ge=64)
@@ -57,6 +61,9 @@ class Settings(BaseSettings):
     budget_calls: int | None = Field(default=None, ge=0)
     budget_tokens: int | None = Field(default=None, ge=0)
     budget_usd: float | None = Field(default=None, ge=0)
+
+    retention_days: int | None = Field(default=None, ge=1)
+    """What was learned longer ago is erased by `forget(expired=True)` and `amem forget --expired`; None keeps all."""
 
     embedding: str = "minilm"
     """`minilm` (shipped, offline), `hash` (tests), `folder:<path>`, or `litellm:<model>`."""
@@ -76,7 +83,7 @@ class Settings(BaseSettings):
     """A Chroma server, instead of the embedded one."""
     max_collections: int = Field(default=64, ge=0, le=150)
     """Boxes that get a Chroma collection, first come; the others are searched exactly."""
-    exact_up_to: int = Field(default=20_000, ge=0)
+    exact_up_to: int = Field(default=50_000, ge=0)
     """A box with at most so many vectors is searched exactly, which is faster there than Chroma, and never wrong."""
     index_batch: int = Field(default=256, ge=1, le=5000)
     """Notes that wait in the outbox before they go to Chroma together."""

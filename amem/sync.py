@@ -6,24 +6,42 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from amem.errors import InputError, LedgerUnavailable
 from amem.memory import AsyncMemory
 from amem.opening import now_utc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+    from concurrent.futures import Future
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
     from pydantic import JsonValue
 
+    from amem.changes import Which
     from amem.embedding import Embedder
+    from amem.ingest.rebuild import Rebuilt
     from amem.ingest.worker import Progress
     from amem.intake import NewNote
     from amem.llm.protocol import LLM
-    from amem.model import AddResult, Context, Explanation, Hit, Link, Note, Page, Revision, Stats, Trust
+    from amem.model import (
+        AddResult,
+        Context,
+        Explanation,
+        Hit,
+        Link,
+        Note,
+        Page,
+        Proposal,
+        Reviewed,
+        Revision,
+        Stats,
+        Trust,
+    )
     from amem.recall.reranking import Reranker
-    from amem.store.erase import Receipt
+    from amem.store.receipt import Receipt
+    from amem.store.stale import Stale
 
 T = TypeVar("T")
 
@@ -35,19 +53,68 @@ class _Loop:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="amem", daemon=True)
         self._thread.start()
+        self._gate = threading.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_open = True
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        """Do some work in the loop and wait for it; an interrupted wait cancels the work.
 
-    @property
-    def is_open(self) -> bool:
-        return not self._loop.is_closed()
+        Raises:
+            LedgerUnavailable: the memory was closed.
+            InputError: the caller is called by the memory itself, and would wait for itself for ever.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise InputError("a function that the memory calls cannot use the memory; it would wait for itself")
+        with self._gate:
+            if not self._is_open or not self._thread.is_alive():  # after a fork, only the parent has the thread
+                work.close()
+                raise LedgerUnavailable("this memory was closed, or opened by another process. Open it again.")
+            future = asyncio.run_coroutine_threadsafe(self._noted(work), self._loop)
+        return _result(future)
 
-    def close(self) -> None:
-        self.run(self._loop.shutdown_default_executor())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+    async def _noted(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            return await work
+        finally:
+            self._tasks.discard(task)
+
+    def close(self, last: Coroutine[Any, Any, None]) -> None:
+        """Let no work begin any more, wait for what other threads have under way, do the last, and end the thread."""
+        with self._gate:
+            if not self._is_open:
+                last.close()
+                return
+            self._is_open = False
+        try:
+            _result(asyncio.run_coroutine_threadsafe(self._finish(last), self._loop))
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    async def _finish(self, last: Coroutine[Any, Any, None]) -> None:
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+        await last
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:  # of libraries, such as litellm's writer of its log
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
+        await self._loop.shutdown_default_executor()
+
+
+def _result(future: Future[T]) -> T:
+    try:
+        return future.result()
+    except BaseException:  # an interrupt as well: nobody waits for the result any more
+        future.cancel()
+        raise
 
 
 class Memory:
@@ -153,13 +220,60 @@ class Memory:
         """Link a note again and let it change its neighbours; see `AsyncMemory.evolve`."""
         return self._loop.run(self._inner.evolve(note_id, dry_run=dry_run))
 
-    def undo(self, revision: int | Revision | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
+    def stale(self, *, prompt: str | None = None, model: str | None = None) -> Stale:
+        """Return what older wordings of the prompts made; see `AsyncMemory.stale`."""
+        return self._loop.run(self._inner.stale(prompt=prompt, model=model))
+
+    def rebuild(
+        self,
+        *,
+        prompt: str | None = None,
+        model: str | None = None,
+        limit: int | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Rebuilt:
+        """Make anew what is stale; see `AsyncMemory.rebuild`."""
+        return self._loop.run(
+            self._inner.rebuild(prompt=prompt, model=model, limit=limit, dry_run=dry_run, progress=progress)
+        )
+
+    def undo(self, revision: Which | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
         """Take changes back; see `AsyncMemory.undo`."""
         return self._loop.run(self._inner.undo(revision, caused_by=caused_by))
 
+    def review(self) -> Sequence[Proposal]:
+        """Return what was held back; see `AsyncMemory.review`."""
+        return self._loop.run(self._inner.review())
+
+    def accept(self, proposal: int) -> Reviewed:
+        """Do what a proposal says; see `AsyncMemory.accept`."""
+        return self._loop.run(self._inner.accept(proposal))
+
+    def reject(self, proposal: int) -> Reviewed:
+        """Throw a proposal away; see `AsyncMemory.reject`."""
+        return self._loop.run(self._inner.reject(proposal))
+
     def delete(self, note_id: str) -> Receipt:
-        """Erase a note and what was learned from it; see `AsyncMemory.delete`."""
+        """Erase a note and what came of it; see `AsyncMemory.delete`."""
         return self._loop.run(self._inner.delete(note_id))
+
+    def forget(
+        self,
+        notes: Sequence[str] | None = None,
+        *,
+        source: str | None = None,
+        whole_box: bool = False,
+        expired: bool = False,
+        dry_run: bool = False,
+        **filters: Any,
+    ) -> Receipt:
+        """Erase notes and what came of them; see `AsyncMemory.forget`."""
+        return self._loop.run(
+            self._inner.forget(
+                notes, source=source, whole_box=whole_box, expired=expired, dry_run=dry_run, **filters
+            )
+        )  # fmt: skip
 
     def search(
         self,
@@ -247,9 +361,8 @@ class Memory:
 
     def close(self) -> None:
         """Wait for background work and release the directory; see `AsyncMemory.close`."""
-        if self._owner and self._loop.is_open:
-            self._loop.run(self._inner.close())
-            self._loop.close()
+        if self._owner:
+            self._loop.close(self._inner.close())
 
     def __enter__(self) -> Memory:
         return self

@@ -57,6 +57,8 @@ class Template:
     path: str
     source: str
     front: FrontMatter
+    output: type[BaseModel] | None
+    """The model that a reply must satisfy; None for plain text."""
     schema: Schema | None
     hash: str
     """Eight hex digits over all that reaches the model: body, front matter less its prose, reply schema."""
@@ -101,8 +103,9 @@ def parse_template(name: str, source: str, path: str, outputs: Outputs | None = 
         compiled = environment.from_string(body)
     roles = _roles(tree, path, first_line)
     _check_variables(name, front, tree)
-    schema = _schema(front.output, path, outputs)
-    return Template(path, source, front, schema, _hash(front, body, schema), compiled, roles)
+    output = _output(front.output, path, outputs)
+    schema = None if output is None else output.model_json_schema(schema_generator=_Untitled)
+    return Template(path, source, front, output, schema, _hash(front, body, schema), compiled, roles)
 
 
 def _split(source: str, path: str) -> tuple[str, str]:
@@ -205,7 +208,7 @@ class _Untitled(GenerateJsonSchema):
         return False
 
 
-def _schema(output: str | None, path: str, outputs: Outputs | None) -> Schema | None:
+def _output(output: str | None, path: str, outputs: Outputs | None) -> type[BaseModel] | None:
     if output is None:
         return None
     outputs = importlib.import_module("amem.replies") if outputs is None else outputs
@@ -213,7 +216,7 @@ def _schema(output: str | None, path: str, outputs: Outputs | None) -> Schema | 
     if not (isinstance(found, type) and issubclass(found, BaseModel)):
         where = "the given outputs" if isinstance(outputs, Mapping) else outputs.__name__
         raise PromptFormat(path, f"output {output!r} is no pydantic model in {where}")
-    return found.model_json_schema(schema_generator=_Untitled)
+    return found
 
 
 def _hash(front: FrontMatter, body: str, schema: Schema | None) -> str:

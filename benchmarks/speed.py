@@ -1,4 +1,4 @@
-"""What `add`, the import and a start cost in CPU time: `python -m benchmarks.speed`.
+"""What `add`, `search` and a start cost: `python -m benchmarks.speed`.
 
 `add` is measured as a whole: ledger, revisions, links, evolutions, full text, vectors and Chroma's batches counted
 in, with a language model that answers at once and vectors that cost nothing. The scripted model links three
@@ -81,9 +81,10 @@ async def _fill(memory: AsyncMemory, count: int) -> None:
     """Put `count` ready notes into the box, without a model."""
     for start in range(0, count, 1000):
         items = [
-            {"content": text, "keywords": ["k"], "tags": ["t"], "context": "c"}
-            for text in _texts(min(1000, count - start), seed=start + 1)
-        ]
+            {"content": text, "keywords": ["k"], "tags": ["t"], "context": "c", "speaker": "AB"[at % 2],
+             "session_id": f"s{(start + at) // 25}"}
+            for at, text in enumerate(_texts(min(1000, count - start), seed=start + 1))
+        ]  # fmt: skip
         await memory.add_many(items)
 
 
@@ -110,6 +111,26 @@ async def _add_cost(box_size: int, adds: int, *, chroma: bool) -> dict[str, floa
     return {"cpu_median": statistics.median(cpu), "cpu_mean": mean, "wall_median": statistics.median(wall)}
 
 
+async def _search_cost(box_size: int, searches: int, *, chroma: bool) -> dict[str, float]:
+    """Return wall and CPU milliseconds of one search for nine words at a box of `box_size` notes."""
+    random = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as place:
+        async with AsyncMemory.open(place, embedder=RandomEmbedder(), strategy="raw", chroma=chroma) as memory:
+            await _fill(memory, box_size)
+            cpu, wall = [], []
+            for _ in range(searches + 10):
+                question = " ".join(f"word{number}" for number in random.zipf(1.3, 9) % VOCABULARY)
+                at, clock = time.process_time(), time.perf_counter()
+                await memory.search(question, k=10)
+                cpu.append((time.process_time() - at) * 1e3)
+                wall.append((time.perf_counter() - clock) * 1e3)
+    cpu, wall = cpu[10:], wall[10:]  # the first ones fill caches
+    return {
+        "cpu_p50": statistics.median(cpu), "wall_p50": statistics.median(wall),
+        "wall_p95": statistics.quantiles(wall, n=20)[-1],
+    }  # fmt: skip
+
+
 def _process_cpu(*command: str) -> float:
     """Return the CPU seconds of a whole process, the median of five."""
     import resource
@@ -127,6 +148,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--adds", type=int, default=1000, help="adds measured at each box size")
+    parser.add_argument("--searches", type=int, default=500, help="searches measured at each box size")
     parser.add_argument("--small", type=int, default=1000, help="notes in the small box")
     parser.add_argument("--large", type=int, default=20_000, help="notes in the large box")
     parser.add_argument("--no-chroma", action="store_true", help="search exactly over the ledger's vectors")
@@ -141,7 +163,15 @@ def main() -> None:
             f"add, box of {size:>6} notes: {cost['cpu_median']:.2f} ms CPU median,"
             f" {cost['cpu_mean']:.2f} mean, {cost['wall_median']:.2f} ms wall median"
         )
-    print(f"growth of the mean     {costs['large']['cpu_mean'] / costs['small']['cpu_mean']:.2f} x")
+    growth = costs["large"]["cpu_median"] / costs["small"]["cpu_median"]
+    print(f"growth                 {growth:.2f} x of the median, ", end="")
+    print(f"{costs['large']['cpu_mean'] / costs['small']['cpu_mean']:.2f} x of the mean")
+    for size in (given.small, 10 * given.small):
+        took = asyncio.run(_search_cost(size, given.searches, chroma=not given.no_chroma))
+        print(
+            f"search, box of {size:>6} notes: {took['wall_p50']:.2f} ms wall p50, {took['wall_p95']:.2f} p95,"
+            f" {took['cpu_p50']:.2f} ms CPU p50"
+        )
 
 
 if __name__ == "__main__":

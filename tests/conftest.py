@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hypothesis
 import pytest
 from ledger_support import Shelf
 from support import Clock, counting_ids
@@ -7,6 +8,10 @@ from support import Clock, counting_ids
 from amem.embedding import HashEmbedder
 from amem.memory import AsyncMemory
 from amem.testing import ScriptedLLM
+
+# On a machine that others use as well, how long an example takes says nothing about the code.
+hypothesis.settings.register_profile("amem", deadline=None)
+hypothesis.settings.load_profile("amem")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,7 +33,7 @@ def open_memory(tmp_path, clock):
 
     def opened(llm=None, path="memory", **settings):
         script = ScriptedLLM(llm) if isinstance(llm, (dict, list)) or callable(llm) else llm
-        settings = {"chroma": False, "similarity_floor": 0.0, **settings}
+        settings = {"chroma": False, "similarity_floor": -1.0, **settings}
         return AsyncMemory.open(
             tmp_path / path,
             llm=script,

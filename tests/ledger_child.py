@@ -15,7 +15,7 @@ def main(directory, name, rounds):
     hub = None
     for number in range(int(rounds)):
         content = f"{name} {number}"
-        new = shelf.new(content, session_id="shared", id=new_id())
+        new = shelf.new(content, session_id="shared", id=new_id(), sources=(content,))
         ((note, _),) = shelf.ledger.accept([new], [content], VECTORS)
         say("accepted", content)
         if hub is None:

@@ -12,6 +12,7 @@ from amem.changes import undo_plan
 from amem.filters import Filter
 from amem.model import Cause, Link, Note
 from amem.render import renderer
+from amem.store.cleaning import clean
 from amem.store.ledger import Ledger
 from amem.store.outbox import LedgerVectors
 from amem.store.plan import Call, Change, Plan, PlannedLink, apply_change
@@ -77,7 +78,8 @@ class Shelf(Maker):
 
     def accept(self, *contents, source=None, **fields):
         """Accept texts; return the notes."""
-        notes = [self.new(content, **fields) for content in contents]
+        sources = {} if source is None else {"sources": (source,)}
+        notes = [self.new(content, **sources, **fields) for content in contents]
         return [note for note, _ in self.ledger.accept(notes, [source] * len(notes), VECTORS)]
 
     def add(self, content, **fields):
@@ -129,7 +131,9 @@ class Shelf(Maker):
         return self.commit(undo_plan(self.ledger, box, revision, caused_by, self.now()))
 
     def forget(self, *notes, box="default"):
-        return self.ledger.forget(box, [note.id for note in notes])
+        receipt = self.ledger.forget(box, [note.id for note in notes])
+        clean(self.ledger, self.vectors, self.path.parent)
+        return receipt
 
     def history(self, note, box="default"):
         return self.ledger.revisions(box, note_id=note.id)

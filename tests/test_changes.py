@@ -69,6 +69,49 @@ def test_an_undone_text_is_searched_as_it_was_before(shelf):
     assert shelf.vectors.vectors_of([old.id])[1].tolist() == before
 
 
+def test_undoing_again_and_again_leaves_every_revision_marked_as_it_is(shelf):
+    old, note = shelf.ready("bread oven"), shelf.ready("sourdough")
+    (undone,) = shelf.evolve(old, note, context="It bakes sourdough.").revisions
+    for times in range(1, 6):
+        (undone,) = shelf.undo(undone).revisions
+        assert shelf.get(old).context == ("" if times % 2 else "It bakes sourdough.")
+        history = shelf.history(old)
+        standing = {revision.cause.undoes for revision in history if not revision.undone}
+        assert [r.id for r in history if r.undone] == [r.id for r in history if r.id in standing]
+
+
+def test_several_revisions_are_undone_at_once_newest_first(shelf):
+    old, note = shelf.build(shelf.add("bread oven"), context="An oven."), shelf.ready("sourdough")
+    (first,) = shelf.evolve(old, note, context="It bakes sourdough.").revisions
+    (second,) = shelf.evolve(old, note, context="It baked sourdough.").revisions
+    undone = shelf.undo([first, second.id]).revisions
+    assert shelf.get(old).context == "An oven."
+    assert [revision.cause.undoes for revision in undone] == [second.id, first.id]
+    with pytest.raises(RevisionNotFound, match=r"revision \d was undone already"):
+        shelf.undo([second, first])
+
+
+def test_undo_brings_a_link_back_in_the_place_of_the_one_that_is_undone_with_it(shelf):
+    old, note = shelf.ready("bread oven"), shelf.ready("sourdough")
+    (made,) = shelf.link(note, old).revisions
+    (gone,) = shelf.undo(made).revisions
+    (again,) = shelf.link(note, old, reason="another plan").revisions
+    shelf.undo([gone, again])
+    assert [link.reason for link in shelf.ledger.links_of([note.id])] == ["the same plan"]
+
+
+def test_undo_of_a_build_says_again_who_built_before(shelf):
+    note = shelf.build(shelf.add("bread oven"), context="An oven.")
+    again = shelf.plan(change(note, "build", note, call=0, context="A big oven."), shown=(note,))
+    again = again.model_copy(update={"calls": (again.calls[0].model_copy(update={"prompt": "note@v2+1"}),)})
+    (revision,) = shelf.commit(again).revisions
+    assert shelf.get(note).made_by.prompt == "note@v2+1"
+    (undone,) = shelf.undo(revision).revisions
+    assert shelf.get(note).made_by == note.made_by
+    shelf.undo(undone)
+    assert shelf.get(note).made_by.prompt == "note@v2+1"
+
+
 def test_undo_of_tags_removes_what_was_added_and_keeps_what_came_later(shelf):
     old, note = shelf.ready("bread oven"), shelf.ready("sourdough")
     shelf.edit(old, tags=["mine"])

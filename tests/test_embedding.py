@@ -227,7 +227,7 @@ async def test_texts_that_share_words_are_near():
     assert boat @ boats > boat @ physics + 0.5
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.text(st.characters(codec=None, exclude_categories=())))
 def test_any_text_hashes_to_length_one(text):
     (vector,) = asyncio.run(HashEmbedder().embed([text]))

@@ -103,11 +103,11 @@ async def test_t01_only_the_neighbour_that_was_shown_under_the_number_changes(op
         assert after["quantum qubits"].content == "quantum qubits"
 
 
-def _change_of(request, text):
+def _change_of(request, text, context="It is entangled now."):
     shown = {note["text"]: note["number"] for note in request.variables["neighbours"]}
     if text not in shown:
         return (99, [], "", [])
-    return (shown[text], [], "It is entangled now.", ["entangled"])
+    return (shown[text], [], context, ["entangled"])
 
 
 async def test_t02_links_to_numbers_that_were_not_shown_are_dropped_and_reported(open_memory):
@@ -262,6 +262,36 @@ async def test_a_pending_note_may_be_linked_to_but_is_not_evolved(open_memory):
         assert [link.target for link in second.links] == [first.id]
         assert [item.why for item in second.skipped] == ["a pending note is not evolved"]
         assert (await memory.get(first.id)).context == ""
+
+
+async def test_a_context_that_is_not_about_its_note_is_refused_and_reported(open_memory):
+    replies = [
+        weave(changes=[(0, [1], "Nobody sleeps well.", ["sleep"])]),
+        lambda request: weave(changes=[_change_of(request, "Ana bought a bread oven.", "Ana sold her bread oven.")]),
+    ]
+    llm = ScriptedLLM({"note": builds, "link_evolve": replies})
+    async with open_memory(llm, similarity_floor=0.1) as memory:
+        first = await memory.add("Ana bought a bread oven.")
+        second = await memory.add("Ana sold the bread oven, she will sleep on it.")
+        assert [item.why.partition(":")[0] for item in second.skipped] == ["the new context is not about the note"]
+        assert (await memory.get(first.id)) == first.note
+        await memory.add("Ana sold the bread oven for good.")
+        assert (await memory.get(first.id)).context == "Ana sold her bread oven."
+
+
+async def test_the_speaker_of_a_note_is_not_among_its_keywords(open_memory):
+    llm = {"note": fields(1, keywords=["Ana", "oven", "ana"]), "link_evolve": NOTHING}
+    async with open_memory(llm) as memory:
+        assert (await memory.add("I bought an oven.", speaker="Ana")).note.keywords == ("oven",)
+        assert (await memory.add("Ana bought an oven.")).note.keywords == ("Ana", "oven")
+
+
+async def test_each_new_note_is_shown_with_the_notes_before_it_that_are_near(open_memory):
+    llm = ScriptedLLM({"note": lambda request: fields(3, context="It."), "link_evolve": NOTHING})
+    async with open_memory(llm) as memory:
+        await memory.add_many(["bread oven, sold", "a long walk by the sea", "bread oven, sold again"])
+        (request,) = [call for call in llm.calls if call.prompt.name == "link_evolve"]
+        assert [note["near"] for note in request.variables["notes"]] == [[], [], [0]]
 
 
 async def test_a_note_of_lower_trust_does_not_change_one_of_higher_trust(open_memory):

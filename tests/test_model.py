@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from amem.model import AddResult, Link, Note, Usage, as_utc, canonical_json
 
-bounded = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+bounded = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 plain_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 scalars = (

@@ -25,6 +25,14 @@ def test_prompts_and_benchmarks_ship_in_the_wheel(wheel):
     )
 
 
+def test_golden_values_and_the_judges_prompts_ship_with_the_benchmarks(wheel):
+    assert {
+        "amem/_benchmarks/selftest/golden_metrics.json",
+        "amem/_benchmarks/selftest/golden_dialsim.json",
+        "amem/_benchmarks/judge/prompts/v1/strict.j2",
+    } <= set(wheel)
+
+
 def test_the_tokenizer_the_demo_and_the_type_marker_ship_in_the_wheel(wheel):
     assert {
         "amem/_data/tokenizer.json",

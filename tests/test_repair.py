@@ -224,9 +224,10 @@ BROKEN = {
                    f"{LINK} (8, 'default', '{{1}}', '{{0}}', '', '', 0, 0)",
                    """INSERT INTO revision (box, note_id, field, before, after, kind, undone, created_at)
                    VALUES ('default', '{0}', 'link', 'null', '{{"id":7}}', 'link', 0, 0)"""],
-    "shown": ["INSERT INTO call VALUES (1, 'build', 'm', 'p', 0)", f"INSERT INTO call_shown VALUES (1, '{GONE}')"],
+    "shown": ["INSERT INTO call VALUES (1, 'build', 'm', 'p', 0)", f"INSERT INTO call_shown VALUES (1, '{GONE}', 0)"],
     "cause": ["""INSERT INTO revision (id, box, note_id, field, before, after, kind, undone, created_at)
-              VALUES (1, 'default', '{0}', 'tags', '[]', '[]', 'user', 0, 0)""",
+              VALUES (1, 'default', '{0}', 'link', 'null', '{{"id":7}}', 'link', 0, 0),
+                     (2, 'default', '{0}', 'link', '{{"id":7}}', 'null', 'user', 0, 0)""",
               f"INSERT INTO revision_cause VALUES (1, '{GONE}')"],
     "fts_damaged": ["DELETE FROM note_fts_docsize"],
     "fts_missing": ["DELETE FROM note_fts WHERE rowid = 1"],
@@ -238,13 +239,17 @@ BROKEN = {
     "vector_length": [f"UPDATE vector SET data = zeroblob({4 * SIZE})"],
     "vector_box": ["UPDATE vector SET box = 'other'"],
     "box_revision": ["UPDATE box SET revision = 0"],
+    "box_missing": ["DELETE FROM box WHERE name = 'default'"],
+    "collection": ["UPDATE box SET collection = 'c'"],
+    "access": [f"INSERT INTO access VALUES ('{GONE}', 1, 0)"],
+    "link_value": [f"{LINK} (7, 'default', '{{0}}', '{{1}}', '', '', 7.5, 0)"],
     "outbox_box": ["INSERT INTO outbox (box, note_id) VALUES ('nowhere', '{0}')"],
 }  # fmt: skip
 
 
 async def broken(rooms, statements):
     notes = await filled(rooms)
-    shelf_box = "INSERT INTO box VALUES ('other', 9, 0, NULL, 0)"
+    shelf_box = "INSERT INTO box (name, revision, epoch, created_at) VALUES ('other', 9, 0, 0)"
     raw = sqlite3.connect(rooms.ledger.database.engine.url.database)
     for statement in (shelf_box, *statements):
         raw.execute(statement.format(*(note.id for note in notes)))
@@ -273,7 +278,7 @@ async def test_reindex_mends_the_same(opened, kind):
 
 def test_everything_that_reindex_is_said_to_mend_is_tried():
     mended = {kind for kind, about in KINDS.items() if "amem reindex` mends" in about.repair}
-    assert mended == set(BROKEN) | {"index_missing", "index_ghost"}
+    assert mended == set(BROKEN) | {"index_missing", "index_ghost", "index_differs", "index_damaged"}
 
 
 async def test_a_chroma_out_of_step_is_brought_back_into_step(opened):
@@ -282,9 +287,9 @@ async def test_a_chroma_out_of_step_is_brought_back_into_step(opened):
     rooms.index.drain(force=True)
     name, chroma = rooms.vectors.collections()["default"], rooms.index._access.get()
     chroma.delete(name, [notes[0].id])
-    chroma.upsert(name, [GONE], np.eye(1, SIZE, dtype=np.float32), [{}])
+    chroma.upsert(name, [GONE, notes[1].id], np.eye(2, SIZE, dtype=np.float32), [{}, {}])
     report = look(rooms)
-    assert {problem.kind for problem in report.problems} == {"index_missing", "index_ghost"}
+    assert {problem.kind for problem in report.problems} == {"index_missing", "index_ghost", "index_differs"}
     assert (await repair(rooms, report)).problems == ()
 
 

@@ -54,7 +54,7 @@ def test_no_text_breaks_the_count(text):
     assert shipped_tokenizer().count(text) >= 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(any_text, any_text)
 def test_a_text_has_as_many_tokens_as_its_paragraphs(one, other):
     tokenizer = shipped_tokenizer()

@@ -43,6 +43,7 @@ class MemorySource:
         self.states = {}  # box -> [revision, epoch]
         self.waiting = {}  # seq -> (box, note id)
         self.claims = {}
+        self.holes = Counter()
         self.next_seq = 1
 
     def put(self, box, ids, vectors, filters=None):
@@ -100,10 +101,12 @@ class MemorySource:
         with self.lock:
             return dict(Counter(b for b, _ in self.waiting.values() if box in (None, b)))
 
-    def outbox_done(self, seqs):
+    def outbox_done(self, box, seqs, *, holes=0):
         with self.lock:
             for seq in seqs:
                 self.waiting.pop(seq, None)
+            self.holes[box] += holes
+            return self.holes[box]
 
     def boxes(self):
         with self.lock:
@@ -117,7 +120,8 @@ class MemorySource:
         with self.lock:
             if box not in self.claims and len(self.claims) < limit:
                 self.claims[box] = collection_name(box)
-                self.outbox_done([seq for seq, (b, _) in self.waiting.items() if b == box])
+                self.outbox_done(box, [seq for seq, (b, _) in self.waiting.items() if b == box])
+                self.holes[box] = 0
                 for note_id in [i for i, row in self.stored.items() if row[0] == box]:
                     self._enqueue(box, note_id)
             return self.claims.get(box)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 from amem.errors import BudgetSpent
+from amem.ingest.holding import hold
 from amem.ingest.plan import READY, build_change
 from amem.llm.structured import ask
 from amem.model import AddResult
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from amem.errors import AmemError
     from amem.llm.protocol import Request
-    from amem.model import Note, Skipped, Stage
+    from amem.model import Note, Skipped, Stage, Usage
     from amem.replies import Reply
     from amem.rooms import Rooms
     from amem.store.plan import Change, Committed, PlannedLink
@@ -29,6 +31,9 @@ BUILT_FIELDS = frozenset({"keywords", "tags", "context"})
 
 class Draft:
     """The state of one window: proposals accepted, errors met, calls made."""
+
+    reach = math.inf
+    """How many of the nearest notes are looked at, where few of them may be neighbours."""
 
     def __init__(self, rooms: Rooms, notes: Sequence[Note], *, rebuild: bool = True) -> None:
         self.rooms = rooms
@@ -49,6 +54,14 @@ class Draft:
         self._errors: dict[str, AmemError] = {}
         self._rebuild = rebuild
 
+    def read(self, note_ids: Sequence[str]) -> dict[str, Note]:
+        """Return notes of the box as the window sees them."""
+        return self.rooms.ledger.get(note_ids, boxes=[self.box])
+
+    def may_meet(self, note: Note, other: Note) -> bool:  # noqa: ARG002 - for drafts that choose
+        """Whether a note of the window may have another as its neighbour, beyond what holds for every neighbour."""
+        return True
+
     async def ask(
         self, request: Request, stage: Stage, output: type[R], check: Callable[[R], str | None] | None = None
     ) -> R:
@@ -65,11 +78,20 @@ class Draft:
         return note.made_by is None and not set(note.pinned) >= BUILT_FIELDS
 
     def record_call(self, stage: Stage, request: Request, shown: Sequence[Note]) -> int:
-        """Note down a call and every note it was shown; return its position."""
+        """Note down a call and every note it was shown; return its position.
+
+        A build sees turns alone, so nothing that a model made of them. What a build of this window made of a note is
+        shown with the note, and with it what that build had seen: forgetting follows the calls.
+        """
         assert self.rooms.llm is not None
         model = request.model or self.rooms.llm.model
-        ids = tuple(note.id for note in shown)
-        self._calls.append(Call(stage=stage, model=model, prompt=request.prompt.label, shown=ids))
+        sights = [(note.id, 0 if stage == "build" else self.originals[note.id].version) for note in shown]
+        builds = {self._builds[note.id][1] for note in shown if note.id in self._builds}
+        for build in [self._calls[call] for call in builds if call is not None]:
+            sights += zip(build.shown, build.versions, strict=True)
+        ids, versions = zip(*sights, strict=True)
+        call = Call(stage=stage, model=model, prompt=request.prompt.label, shown=ids, versions=versions)
+        self._calls.append(call)
         return len(self._calls) - 1
 
     def built(self, note: Note, fields: dict[str, JsonValue], call: int) -> None:
@@ -107,15 +129,25 @@ class Draft:
         own = [
             build_change(note, self._own_fields(note), self._builds.get(note.id, ({}, None))[1]) for note in self.window
         ]
-        return Plan(
+        plan = Plan(
             box=self.box,
             at=self.rooms.now(),
             calls=tuple(self._calls),
             changes=(*(own if self._rebuild else ()), *self.changes),
             links=tuple(self.links),
+            failed=self._failed(),
             spent=self._meter.by_stage(),
             model="" if self.rooms.llm is None else self.rooms.llm.model,
         )
+        return hold(plan, self.window, self.rooms.settings)
+
+    def _failed(self) -> Call | None:
+        """Return what the calls that failed may have been shown, as one call."""
+        if not self._errors:
+            return None
+        seen = self.originals.values()
+        versions = tuple(note.version for note in seen)
+        return Call(stage="build", model="", prompt="", shown=tuple(note.id for note in seen), versions=versions)
 
     def _own_fields(self, note: Note) -> dict[str, JsonValue]:
         fields = self._builds.get(note.id, ({}, None))[0]
@@ -125,9 +157,13 @@ class Draft:
         reason = "queued" if isinstance(error, BudgetSpent) else "failed"
         return {**fields, "status": "pending", "pending_reason": reason, "error": describe(error)}
 
+    @property
+    def usage(self) -> Usage:
+        """What the window has cost so far."""
+        return self._meter.total
+
     def results(self, committed: Committed) -> list[AddResult]:
         """Return what became of each note of the window."""
-        usage = self._meter.total
         return [
             AddResult(
                 note=committed.notes.get(note.id, note),
@@ -138,7 +174,8 @@ class Draft:
                     if r.cause.kind == "evolve" and note.id in r.cause.notes and r.note_id != note.id
                 ),
                 skipped=(*self.skipped, *committed.skipped),
-                usage=usage,
+                held=committed.held,
+                usage=self.usage,
             )
             for note in self.window
         ]  # fmt: skip

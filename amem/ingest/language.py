@@ -23,6 +23,8 @@ _MIN_LETTERS = 8  # shorter texts are names and codes as often as sentences
 
 
 def _scripts(text: str) -> Counter[str]:
+    if text.isascii():
+        return Counter(latin=sum(map(str.isalpha, text)))
     found: Counter[str] = Counter()
     for char in text:
         if char.isalpha():

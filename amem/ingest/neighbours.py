@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.ingest.suspicion import why_quarantined
 from amem.ingest.vectors import embed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from amem.ingest.draft import Draft
     from amem.model import Note
     from amem.rooms import Rooms
+    from amem.settings import Settings
     from amem.store.matrix import Match
 
 _WIDEN = 8
@@ -29,19 +31,14 @@ class Neighbours:
     notes: tuple[Note, ...]
     strengths: Mapping[tuple[str, str], float]
     """Cosine of each (new note, other note) pair."""
-    floor: float
-    """Cosine below which two notes are not near."""
     mates: bool
     """Whether two notes of the window are near each other."""
 
-    def nearest_of(self, note_id: str, k: int) -> list[str]:
-        """Return the notes most like a new one, neighbours and other new notes alike, the nearest first."""
-        near = [
-            (-round(cosine, 4), other)
-            for (source, other), cosine in self.strengths.items()
-            if source == note_id and other != note_id and cosine >= self.floor
-        ]
-        return [other for _, other in sorted(near)[:k]]
+    def nearest_of(self, note_id: str, among: Iterable[str], k: int, floor: float) -> list[str]:
+        """Return those of the notes `among` that are most like a new one, the nearest first, none below `floor`."""
+        like = {other: self.strengths.get((note_id, other), -1.0) for other in among}
+        near = sorted((-round(cosine, 4), other) for other, cosine in like.items() if cosine >= floor)
+        return [other for _, other in near[:k]]
 
 
 async def find_neighbours(draft: Draft, notes: Sequence[Note]) -> Neighbours:
@@ -58,7 +55,7 @@ async def find_neighbours(draft: Draft, notes: Sequence[Note]) -> Neighbours:
     matrix = np.stack([draft.vectors[text] for text in texts])
     chosen, strengths = await to_thread(_look_up, draft, notes, matrix, floor, limit)
     mates = any(strengths[a.id, b.id] >= floor for i, a in enumerate(notes) for b in notes[:i])
-    return Neighbours(notes=tuple(chosen), strengths=strengths, floor=floor, mates=mates)
+    return Neighbours(notes=tuple(chosen), strengths=strengths, mates=mates)
 
 
 def _look_up(
@@ -71,18 +68,28 @@ def _look_up(
     while True:
         found = rooms.index.similar(draft.box, matrix, wanted)
         new = {note_id for hits in found for note_id, _ in hits} - known.keys()
-        known |= rooms.ledger.get(sorted(new), boxes=[draft.box])
-        usable = {i for i, note in known.items() if _usable(note)} - {note.id for note in draft.window}
-        nearest = [[hit for hit in hits if hit[0] in usable][:k] for hits in found]
+        known |= draft.read(sorted(new))
+        usable = {i for i, note in known.items() if _usable(note, rooms.settings)} - {note.id for note in draft.window}
+        nearest = [
+            [hit for hit in hits if hit[0] in usable and draft.may_meet(note, known[hit[0]])][:k]
+            for note, hits in zip(notes, found, strict=True)
+        ]
         if all(len(near) == k or len(hits) < wanted for near, hits in zip(nearest, found, strict=True)):
+            break
+        if wanted > draft.reach:
             break
         wanted *= _WIDEN
     chosen = [known[note_id] for note_id in _best(nearest, floor)][:limit]
     return chosen, _strengths(rooms, notes, matrix, chosen)
 
 
-def _usable(note: Note) -> bool:
-    """Whether a note may be a neighbour; a queued one may not: its own turn comes, and then it finds this one."""
+def _usable(note: Note, settings: Settings) -> bool:
+    """Whether a note may be a neighbour; a queued one may not: its own turn comes, and then it finds this one.
+
+    Nor may one in quarantine: it would be shown in one breath with notes that it could steer the model against.
+    """
+    if why_quarantined(note, settings):
+        return False
     return note.status == "ready" or (note.status == "pending" and note.pending_reason != "queued")
 
 

@@ -6,11 +6,12 @@ import logging
 from asyncio import to_thread
 from typing import TYPE_CHECKING
 
-from amem.errors import BadReply, EmbeddingError, LLMError
+from amem.errors import BadReply, EmbeddingError, LLMError, ModelRefused, ModelRejected
 from amem.ingest import builder, plan
 from amem.ingest.draft import Draft
 from amem.ingest.strategies import weave
-from amem.ingest.vectors import apply
+from amem.ingest.suspicion import company
+from amem.ingest.vectors import apply, embed_those
 from amem.replies import NoteReply
 from amem.store.plan import apply_change, field_revisions, link_revision
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("amem.ingest")
 
+_OF_ONE_REQUEST = frozenset({400, 413, 422})
+"""Statuses that turn one request down (too long, not understood), and say nothing about the account."""
 EARLIER_TURNS = 2
 """Turns shown before a window, so that its pronouns can be understood."""
 
@@ -36,7 +39,9 @@ async def process_window(rooms: Rooms, notes: Sequence[Note]) -> tuple[list[AddR
     """
     draft = Draft(rooms, notes)
     try:
-        await _build(draft, [note for note in notes if draft.needs_building(note)])
+        # What is built needs a vector: while the embedder is down, nothing is paid for that could not be kept.
+        await embed_those(rooms, notes)
+        await build(draft, [note for note in notes if draft.needs_building(note)])
         await weave(draft)
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)
@@ -44,25 +49,29 @@ async def process_window(rooms: Rooms, notes: Sequence[Note]) -> tuple[list[AddR
     return draft.results(committed), draft.error
 
 
-async def _build(draft: Draft, turns: Sequence[Note]) -> None:
-    """Stage 1. A window whose reply is unusable is split; a turn missing from a reply stays pending."""
+def is_about_its_texts(error: AmemError | None) -> bool:
+    """Say whether a call failed for the texts it was about, so that it may succeed with others, or with fewer."""
+    if isinstance(error, ModelRejected):
+        return error.status in _OF_ONE_REQUEST
+    return isinstance(error, (BadReply, ModelRefused))
+
+
+async def build(draft: Draft, turns: Sequence[Note]) -> None:
+    """Do stage 1. A window that gets no usable reply is split; a turn missing from a reply stays pending."""
     if not turns:
         return
     rooms = draft.rooms
     before = await _earlier(draft, turns)
+    draft.originals |= {note.id: note for note in before}
     cap = rooms.reply_cap(len(turns))
     request = builder.request(turns, before, rooms.prompts, max_tokens=cap)
     shown = [*before, *turns]
     try:
         reply = await draft.ask(request, "build", NoteReply, builder.check(turns))
-    except BadReply as error:
-        if len(turns) == 1:
-            draft.leave(turns[0], error)
-            return
-        middle = len(turns) // 2
-        log.info("a window of %d turns got an unusable reply (%s); it is split", len(turns), error)
-        await _build(draft, turns[:middle])
-        await _build(draft, turns[middle:])
+    except LLMError as error:
+        if not is_about_its_texts(error):
+            raise
+        await _split(draft, turns, error)
         return
     call = draft.record_call("build", request, shown)
     built = builder.parse(reply, turns)
@@ -73,13 +82,26 @@ async def _build(draft: Draft, turns: Sequence[Note]) -> None:
             draft.leave(note, BadReply("the reply had no entry for this turn"))
 
 
+async def _split(draft: Draft, turns: Sequence[Note], error: LLMError) -> None:
+    """Find the turns that no reply can be had for: halve a window until they stand alone, and leave them pending."""
+    if len(turns) == 1:
+        draft.leave(turns[0], error)
+        return
+    middle = len(turns) // 2
+    log.info("a window of %d turns got no usable reply (%s); it is split", len(turns), error)
+    await build(draft, turns[:middle])
+    await build(draft, turns[middle:])
+
+
 async def _earlier(draft: Draft, turns: Sequence[Note]) -> list[Note]:
     """Return the turns just before the first one, in its session; `paper` shows none."""
     first = turns[0]
     if draft.rooms.settings.strategy == "paper" or first.session_id is None or not first.position:
         return []
     span = (first.session_id, max(0, first.position - EARLIER_TURNS), first.position - 1)
-    return await to_thread(draft.rooms.ledger.session_turns, first.box, [span])
+    before = await to_thread(draft.rooms.ledger.session_turns, first.box, [span])
+    settings = draft.rooms.settings
+    return [note for note in before if company(note, settings) <= company(first, settings)]
 
 
 async def _commit(draft: Draft) -> Committed:

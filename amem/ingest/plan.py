@@ -37,8 +37,10 @@ def merge(old: Sequence[str], new: Iterable[str], limit: int) -> list[str]:
 
 def build_fields(note: Note, built: Built, settings: Settings) -> dict[str, JsonValue]:
     """Return the fields that `built` gives to `note`: never a pinned one, and nothing is emptied."""
+    speaker = {(note.speaker or "").casefold()}  # every word of a speaker's notes would lead to all of them
+    keywords = (word for word in built.keywords if word.strip().casefold() not in speaker)
     proposed: dict[str, JsonValue] = {
-        "keywords": list[JsonValue](merge((), built.keywords, settings.max_keywords)),
+        "keywords": list[JsonValue](merge((), keywords, settings.max_keywords)),
         "tags": list[JsonValue](merge((), built.tags, settings.max_tags)),
         "context": built.context,
     }
@@ -52,14 +54,26 @@ def build_change(note: Note, fields: dict[str, JsonValue], call: int | None) -> 
 
 
 def evolve_changes(
-    evolutions: Sequence[Evolution], notes: Mapping[str, Note], settings: Settings, call: int
+    evolutions: Sequence[Evolution],
+    notes: Mapping[str, Note],
+    likeness: Mapping[Evolution, float],
+    settings: Settings,
+    call: int,
 ) -> tuple[list[Change], list[Skipped]]:
-    """Return the changes that may be made, and what may not be, with the rule that forbids it."""
+    """Return the changes that may be made, and what may not be, with the rule that forbids it.
+
+    Args:
+        evolutions: what the model proposed.
+        notes: every note involved, by id.
+        likeness: cosine of a proposed context to its note, as far as it counts.
+        settings: of the memory.
+        call: that proposed them, by its place in the plan.
+    """
     changes: list[Change] = []
     skipped: list[Skipped] = []
     done: set[str] = set()
     for proposal in evolutions:
-        why = _forbidden(proposal, notes, done)
+        why = _forbidden(proposal, notes, done) or _strange(likeness.get(proposal), settings)
         if why is not None:
             skipped.append(Skipped(stage="evolve", what=f"change of note {proposal.note_id}", why=why))
             continue
@@ -85,6 +99,15 @@ def _forbidden(proposal: Evolution, notes: Mapping[str, Note], done: set[str]) -
     if proposal.context and not keeps_script(note.content, proposal.context):
         return "the new context is not in the language of the note"
     return None
+
+
+def _strange(likeness: float | None, settings: Settings) -> str | None:
+    """Refuse a context that has nothing to do with its note: a small model describes the newcomer instead of it."""
+    if likeness is None or likeness >= settings.similarity_floor:
+        return None
+    return (
+        f"the new context is not about the note: its cosine to it is {likeness:.2f}, below {settings.similarity_floor}"
+    )
 
 
 def _evolved_fields(note: Note, proposal: Evolution, settings: Settings) -> dict[str, JsonValue]:

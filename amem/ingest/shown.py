@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from amem.fences import attribute
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -42,7 +44,7 @@ class Numbered:
 
 
 def _turn(note: Note) -> dict[str, JsonValue]:
-    return {"date": f"{note.occurred_at:%Y-%m-%d}", "speaker": note.speaker, "text": note.content}
+    return {"date": f"{note.occurred_at:%Y-%m-%d}", "speaker": attribute(note.speaker), "text": note.content}
 
 
 def earlier(notes: Sequence[Note]) -> list[JsonValue]:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import math
+from asyncio import to_thread
 from typing import TYPE_CHECKING
 
 from amem.ingest import evolver, linker, plan, weaver
 from amem.ingest.neighbours import find_neighbours
 from amem.ingest.shown import Numbered
+from amem.ingest.vectors import embed
 from amem.replies import EvolveReply, LinkEvolveReply, LinkReply
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
 
     from amem.ingest.draft import Draft
     from amem.ingest.evolver import Evolution
     from amem.ingest.linker import LinkProposal
     from amem.ingest.neighbours import Neighbours
     from amem.model import Note
+    from amem.rooms import Rooms
 
 
 async def weave(draft: Draft) -> None:
@@ -44,7 +50,7 @@ async def _at_once(draft: Draft, notes: Sequence[Note], near: Neighbours) -> Non
     evolutions, skipped_changes = weaver.parse_changes(reply, older, newer)
     draft.skipped += [*skipped_links, *skipped_changes]
     _take_links(draft, links, near, call)
-    _take_changes(draft, evolutions, call)
+    await _take_changes(draft, evolutions, call)
 
 
 async def _one_by_one(draft: Draft, note: Note, near: Neighbours) -> None:
@@ -60,7 +66,7 @@ async def _one_by_one(draft: Draft, note: Note, near: Neighbours) -> None:
     request = evolver.request(note, shown, rooms.prompts, max_tokens=cap)
     evolutions, skipped = evolver.parse(await draft.ask(request, "evolve", EvolveReply), note, shown)
     draft.skipped += skipped
-    _take_changes(draft, evolutions, draft.record_call("evolve", request, [*near.notes, note]))
+    await _take_changes(draft, evolutions, draft.record_call("evolve", request, [*near.notes, note]))
 
 
 def _take_links(draft: Draft, proposals: Sequence[LinkProposal], near: Neighbours, call: int) -> None:
@@ -76,10 +82,28 @@ def _take_links(draft: Draft, proposals: Sequence[LinkProposal], near: Neighbour
     draft.skipped += skipped
 
 
-def _take_changes(draft: Draft, evolutions: Sequence[Evolution], call: int) -> None:
-    changes, skipped = plan.evolve_changes(evolutions, draft.notes, draft.rooms.settings, call)
+async def _take_changes(draft: Draft, evolutions: Sequence[Evolution], call: int) -> None:
+    likeness = await _likeness(draft, evolutions)
+    changes, skipped = plan.evolve_changes(evolutions, draft.notes, likeness, draft.rooms.settings, call)
     for change in changes:
         # A new note's own further tags: compare-and-swap is on the version it had before its build.
         version = draft.originals[change.note_id].version
         draft.changes.append(change.model_copy(update={"expected_version": version}))
     draft.skipped += skipped
+
+
+async def _likeness(draft: Draft, evolutions: Sequence[Evolution]) -> dict[Evolution, float]:
+    """Return the cosine of each proposed context to the note as it stands; `paper` takes whatever is proposed."""
+    rooms = draft.rooms
+    told = [evolution for evolution in evolutions if evolution.context]
+    if rooms.settings.strategy == "paper" or rooms.settings.similarity_floor <= -1:
+        return {}
+    vectors = await embed(rooms, (evolution.context for evolution in told))
+    return await to_thread(_compared, rooms, draft.box, told, vectors)
+
+
+def _compared(
+    rooms: Rooms, box: str, evolutions: Sequence[Evolution], vectors: Mapping[str, np.ndarray]
+) -> dict[Evolution, float]:
+    found = {e: float(rooms.index.cosines(box, [e.note_id], vectors[e.context])[0]) for e in evolutions}
+    return {evolution: cosine for evolution, cosine in found.items() if not math.isnan(cosine)}

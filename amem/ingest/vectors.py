@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.store.plan import NeedsVectors, apply_change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
 
@@ -53,6 +53,18 @@ async def embed_missing(rooms: Rooms, box: str | None = None, *, progress: Progr
     return done
 
 
+async def embed_those(rooms: Rooms, notes: Sequence[Note]) -> None:
+    """Embed those of some stored notes that have no vector.
+
+    Raises:
+        EmbeddingError: the embedder fails.
+    """
+    there, _ = await to_thread(rooms.index.vectors, [note.id for note in notes])
+    if lacking := [note for note in notes if note.id not in there]:
+        vectors = await embed(rooms, [rooms.render(note) for note in lacking])
+        await to_thread(rooms.ledger.put_vectors, lacking, vectors)
+
+
 async def apply(
     rooms: Rooms,
     plan: Plan,
@@ -84,7 +96,7 @@ async def apply(
 
 def _commit(rooms: Rooms, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
     committed = rooms.ledger.commit(plan, vectors)
-    rooms.index.drain()
+    rooms.index.put(plan.box, 2 * len(plan.changes))  # one row from accept, one from here
     return committed
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PROMPT = "link_evolve"
 MOST_LIKE = 3
+LIKE = 0.45
+"""Cosine from which an older note is named as near a new one: a small model links whatever it is named."""
 
 
 def numbered(neighbours: Sequence[Note], notes: Sequence[Note]) -> tuple[Numbered, Numbered]:
@@ -31,13 +33,15 @@ def numbered(neighbours: Sequence[Note], notes: Sequence[Note]) -> tuple[Numbere
 def request(neighbours: Numbered, notes: Numbered, near: Neighbours, prompts: PromptSet, *, max_tokens: int) -> Request:
     """Ask for the connections of the window, and the changes it brings to older notes.
 
-    Each new note carries the numbers of those most like it: a small model compares three notes better than twenty.
+    Each new note carries the numbers of those before it that are most like it: a small model compares three notes
+    better than twenty.
     """
-    numbers = {note_id: i for i, note_id in enumerate((*neighbours.ids, *notes.ids))}
-    new: list[JsonValue] = [
-        {**about, "near": [numbers[other] for other in near.nearest_of(note_id, MOST_LIKE)]}
-        for note_id, about in zip(notes.ids, notes.known(), strict=True)
-    ]
+    everyone = (*neighbours.ids, *notes.ids)
+    numbers = {note_id: i for i, note_id in enumerate(everyone)}
+    new: list[JsonValue] = []
+    for note_id, about in zip(notes.ids, notes.known(), strict=True):
+        like = near.nearest_of(note_id, everyone[: numbers[note_id]], MOST_LIKE, LIKE)
+        new.append({**about, "near": [numbers[other] for other in like]})
     return prompts.render(
         PROMPT, {"neighbours": list(neighbours.known()), "notes": new}, params={"max_tokens": max_tokens}
     )

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import to_thread
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from amem.errors import BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
-from amem.ingest.pipeline import process_window
+from amem.errors import AmemError, BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
+from amem.ingest.pipeline import is_about_its_texts, process_window
+from amem.ingest.suspicion import company
 from amem.ingest.vectors import embed
 from amem.model import AddResult, Frozen, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     import numpy as np
 
-    from amem.errors import AmemError
     from amem.intake import NewNote
     from amem.model import Note
     from amem.rooms import Rooms
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("amem.ingest")
 
 HOPELESS = (BudgetSpent, ModelRejected, ModelUnavailable)
-"""Errors after which the next window would fail the same way: the rest stays queued."""
+"""Errors after which the next window would fail the same way, unless the error is about the texts themselves."""
+IN_VAIN = 16
+"""Notes, one after another, that nothing could be made of: then a run takes the model, or the embedder, for unfit."""
 
 
 class Step(Frozen):
@@ -41,6 +46,8 @@ class Step(Frozen):
 
 
 Progress = Callable[[Step], None]
+Work = Callable[[Sequence["Note"]], Awaitable[tuple[list[AddResult], AmemError | None]]]
+"""What is done with a window: one result for each note, in order, and the first error met."""
 
 
 class Run(NamedTuple):
@@ -60,29 +67,52 @@ class Worker:
         """Store raw notes durably, with the vectors of their raw text; each with whether it is new."""
         vectors: dict[str, np.ndarray] = {}
         try:
-            vectors = await embed(self._rooms, [self._rooms.render(note) for note in notes])
+            texts = await to_thread(lambda: [self._rooms.render(note) for note in notes])
+            vectors = await embed(self._rooms, texts)
         except EmbeddingError as error:
             log.warning("%d notes are stored without vectors, found by their words: %s", len(notes), error)
         return await to_thread(self._rooms.ledger.accept, notes, [item.source for item in new], vectors)
 
     async def process(self, notes: Sequence[Note], *, progress: Progress | None = None) -> Run:
         """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued."""
+        with self.holding(notes):
+            return await self.run(list(self.windows(notes)), partial(process_window, self._rooms), progress=progress)
+
+    async def waiting(self, box: str, reasons: Sequence[str], limit: int | None = None) -> list[Note]:
+        """Return pending notes that no run of this process has in hand; what failed before comes last.
+
+        Else notes that no model can make anything of would stand in the way of all that were never tried.
+        """
+        busy = self._rooms.runs.in_hand
+        found = await to_thread(self._rooms.ledger.pending, box, reasons)
+        busy |= self._rooms.runs.in_hand
+        free = [note for note in found if note.id not in busy]
+        return sorted(free, key=lambda note: note.pending_reason == "failed")[:limit]
+
+    def holding(self, notes: Sequence[Note]) -> AbstractContextManager[None]:
+        """Keep other runs of this process off some notes, so that no note is paid for twice."""
+        return self._rooms.runs.holding([note.id for note in notes])
+
+    async def run(self, windows: Sequence[Sequence[Note]], work: Work, *, progress: Progress | None) -> Run:
+        """Do some work window by window; after a hopeless error, or too much in vain, the rest is left as it is."""
         results: list[AddResult] = []
         first: AmemError | None = None
-        error: AmemError | None = None
-        usage = Usage()
-        for window in self._windows(notes):
-            if isinstance(error, HOPELESS):
+        in_vain, stopped = 0, False
+        usage, total = Usage(), sum(map(len, windows))
+        for window in windows:
+            if stopped:
                 results += [AddResult(note=note) for note in window]
                 continue
-            done, error = await process_window(self._rooms, window)
+            done, error = await work(window)
             first = first or error
+            in_vain = in_vain + len(done) if error and not any(result.built for result in done) else 0
+            stopped = _is_hopeless(error) or in_vain >= IN_VAIN
             if error is not None:
-                log.warning("%d of %d notes stay pending: %s", _pending(done), len(done), error)
+                log.warning("%s: %s", _left(done), error)
             results += done
             usage += done[0].usage
             if progress is not None:
-                progress(Step(done=len(results), total=len(notes), pending=_pending(results), usage=usage))
+                progress(Step(done=len(results), total=total, pending=_pending(results), usage=usage))
         return Run(results, first)
 
     async def settled(self) -> None:
@@ -90,26 +120,54 @@ class Worker:
         if self._rooms.background:
             await asyncio.gather(*self._rooms.background, return_exceptions=True)
 
-    def _windows(self, notes: Sequence[Note]) -> Iterator[list[Note]]:
+    @property
+    def window_size(self) -> int:
+        """How many notes a window holds at most."""
+        settings = self._rooms.settings
+        return 1 if settings.strategy == "paper" else settings.window
+
+    def windows(self, notes: Sequence[Note]) -> Iterator[list[Note]]:
         """Split notes into windows of turns that followed each other; a window may reach into the next session.
 
-        If each session began a window of its own, many short sessions would cost a call a turn again.
+        If each session began a window of its own, many short sessions would cost a call a turn again. Notes that may
+        not share a call stand in windows of their own, the trusted ones first.
         """
+        size = self.window_size
         settings = self._rooms.settings
-        size = 1 if settings.strategy == "paper" else settings.window
         for _, group in groupby(notes, key=lambda note: note.box):
-            turns = list(group)
-            yield from (turns[start : start + size] for start in range(0, len(turns), size))
+            kinds: dict[int, list[Note]] = {}
+            for note in group:
+                kinds.setdefault(0 if size == 1 else company(note, settings), []).append(note)
+            for _, turns in sorted(kinds.items()):
+                yield from (turns[start : start + size] for start in range(0, len(turns), size))
 
     def in_background(self, notes: Sequence[Note]) -> None:
         """Process notes after the caller has gone on; `close` waits for it."""
+        held = ExitStack()
+        held.enter_context(self.holding(notes))
         task = asyncio.get_running_loop().create_task(self._quietly(notes))
         self._rooms.background.add(task)
         task.add_done_callback(self._rooms.background.discard)
+        task.add_done_callback(lambda _: held.close())
 
     async def _quietly(self, notes: Sequence[Note]) -> None:
-        await self.process(notes)
+        """Process notes whose caller is gone: what breaks is logged, since nobody is there to raise it to."""
+        try:
+            await self.process(notes)
+        except Exception:
+            log.exception("work in the background broke off; its notes stay queued")
+            raise
 
 
 def _pending(results: Sequence[AddResult]) -> int:
     return sum(result.status == "pending" for result in results)
+
+
+def _is_hopeless(error: AmemError | None) -> bool:
+    return isinstance(error, HOPELESS) and not is_about_its_texts(error)
+
+
+def _left(results: Sequence[AddResult]) -> str:
+    """Say what an error left undone; notes that were ready before stay so."""
+    pending = _pending(results)
+    return f"{pending} of {len(results)} notes stay pending" if pending else f"{len(results)} notes stay as they were"

@@ -8,12 +8,14 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from amem.errors import ModelRefused, ModelRejected, ModelUnavailable
+from amem.tokens import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.errors import LLMError
 
+_TRACEBACK = "Traceback (most recent call last)"
 _LABELS = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
 _TAGS = re.compile(r"<[^>]*>")
 _KEYS = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{8,}")
@@ -66,7 +68,7 @@ def retry_after(error: BaseException | None) -> float | None:
 
 def summary(error: BaseException, secret: str | None = None) -> str:
     """Return one short line of what the provider said, without its page markup and without any key."""
-    text = _TAGS.sub(" ", _LABELS.sub("", str(error)))
+    text = _TAGS.sub(" ", _LABELS.sub("", encodable(str(error)).partition(_TRACEBACK)[0]))
     if secret:
         text = text.replace(secret, "***")
     text = " ".join(_KEYS.sub("***", text).split())

@@ -6,12 +6,14 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from amem.errors import EmbeddingError
+from amem.errors import BadReply, EmbeddingError
 from amem.llm import faults, formats
 from amem.llm.formats import Format, Ladder
 from amem.llm.limiter import Limiter
+from amem.llm.metering import attempting, may_attempt
 from amem.llm.protocol import Reply, TokenUsage
 from amem.llm.transport import ONE_RETRIER, Effort, apart, failures, hang_up, load_litellm, retrying
+from amem.tokens import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,6 +130,7 @@ class LiteLLM:
             if effort.attempts:
                 await self._limiter.turn()
             effort.attempts += 1
+            attempting()
             return await library.acompletion(**self._arguments(exchange))
 
     def _arguments(self, exchange: _Exchange) -> dict[str, Any]:
@@ -147,7 +150,7 @@ class LiteLLM:
     def _renegotiate(self, exchange: _Exchange, error: BaseException) -> bool:
         """Move one step down the ladder where the provider refused the format; False otherwise."""
         asked = exchange.request.reply_schema is not None and faults.status_of(error) in {400, 422}
-        if not asked or not formats.concerns_format(str(error)):
+        if not asked or not may_attempt() or not formats.concerns_format(str(error)):
             return False
         model = exchange.effort.model
         if not self._ladder.down(model, exchange.form):
@@ -188,7 +191,23 @@ async def embed_texts(
         raise EmbeddingError(str(effort.explain(error, api_key))) from error
     finally:
         await hang_up(library, own)
-    return [list(item["embedding"]) for item in sorted(raw.data, key=lambda item: int(item["index"]))]
+    try:
+        return _vectors(raw.data)
+    except (TypeError, ValueError, KeyError) as error:
+        raise EmbeddingError(
+            f"{model} answered {len(texts)} texts with something that is no list of vectors ({error})."
+            " Nothing was embedded; check the model's name and server."
+        ) from error
+
+
+def _vectors(data: Any) -> list[list[float]]:
+    """Read what should be one vector a text, numbered from 0; anything may stand there."""
+    placed = sorted((int(item["index"]), item["embedding"]) for item in data)
+    if [place for place, _ in placed] != list(range(len(placed))):
+        raise ValueError(f"they are numbered {[place for place, _ in placed][:8]}")
+    if any(isinstance(vector, (str, bytes)) for _, vector in placed):
+        raise ValueError("a vector came as text")
+    return [[float("nan" if number is None else number) for number in vector] for _, vector in placed]
 
 
 async def rerank_texts(
@@ -224,7 +243,10 @@ async def rerank_texts(
         raise effort.explain(error, api_key) from error
     finally:
         await hang_up(library, own)
-    found = {int(item["index"]): float(item["relevance_score"]) for item in raw.results or ()}
+    try:
+        found = {int(item["index"]): float(item["relevance_score"]) for item in raw.results or ()}
+    except (TypeError, ValueError, KeyError) as error:
+        raise BadReply(f"{model} answered with something that is no list of scores ({error})") from error
     cost = getattr(raw, "_hidden_params", {}).get("response_cost")
     took = Reply(text="", seconds=effort.seconds, cost=cost, model=model, attempts=effort.attempts)
     return [found.get(index, 0.0) for index in range(len(texts))], took
@@ -234,21 +256,21 @@ def _reply(raw: Any, effort: Effort) -> Reply:
     choice = raw.choices[0] if raw.choices else None
     message = getattr(choice, "message", None)
     refused = getattr(message, "refusal", None)
-    text = refused or getattr(message, "content", None) or ""
+    text = str(refused or getattr(message, "content", None) or "")
     return Reply(
-        text=text,
+        text=encodable(text),
         finish_reason="refusal" if refused else str(getattr(choice, "finish_reason", None) or "stop"),
         usage=_usage(getattr(raw, "usage", None)),
         seconds=effort.seconds,
         cost=getattr(raw, "_hidden_params", {}).get("response_cost"),
-        model=raw.model or effort.model,
+        model=str(raw.model or effort.model),
         attempts=effort.attempts,
     )
 
 
 def _usage(usage: Any) -> TokenUsage:
-    """Read the counts; litellm fills in zeros where the provider gave none."""
-    prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-    if not prompt and not completion:
+    """Read the counts; litellm fills in zeros where the provider gave none, and a budget must not shrink."""
+    prompt, completion = getattr(usage, "prompt_tokens", None) or 0, getattr(usage, "completion_tokens", None) or 0
+    if min(prompt, completion) < 0 or not prompt + completion:
         return TokenUsage()
     return TokenUsage(prompt_tokens=prompt, completion_tokens=completion)

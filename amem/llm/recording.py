@@ -22,6 +22,7 @@ from amem.llm.recording_file import (
     folder_of,
     key_of,
     read_recording,
+    recordings_in,
     write_recording,
 )
 from amem.llm.recording_miss import RecordingMiss, explain_miss
@@ -49,6 +50,7 @@ class RecordedLLM:
         root: The folder of the recordings.
         real: The model to ask in the modes `new`, `all` and `live`.
         mode: `none`, `new`, `all` or `live`.
+        also: Further folders to replay from; nothing is ever written there.
         model: The model to replay, where the recordings know several; the model to ask when recording.
         redact: Pairs of pattern and placeholder, applied to requests before they are compared, sent or
             recorded, and to replies.
@@ -64,12 +66,14 @@ class RecordedLLM:
         *,
         real: LLM | None = None,
         mode: Mode = "none",
+        also: Iterable[Path] = (),
         model: str | None = None,
         redact: Iterable[Rule] = SECRETS,
         today: Callable[[], date] = _today,
     ) -> None:
         _check_mode(mode, real)
         self.root = Path(root)
+        self._also = tuple(also)
         self.mode: Mode = mode
         self.used: set[Path] = set()
         """Files that answered at least once."""
@@ -102,7 +106,7 @@ class RecordedLLM:
         if len(models) > 1:
             raise SettingsError(
                 f"the recordings in {self.root} are of several models ({', '.join(models)}); "
-                "say which one to replay: RecordedLLM(..., model=...)."
+                "say which one to replay: RecordedLLM(..., model=...), or --recorded-by."
             )
         return models[0] if models else ""
 
@@ -113,11 +117,9 @@ class RecordedLLM:
             RecordingMiss: nothing recorded answers this request, and the mode is `none`.
             LLMError: the real model failed; nothing was recorded.
         """
-        if request.model is None and self.model:
-            request = request.model_copy(update={"model": self.model})
         if self.mode == "live" and self._real is not None:
-            return await self._real.complete(request)
-        request = self._redactor.request(request)
+            return await self._real.complete(self._addressed(request))
+        request = self._redactor.request(self._addressed(request))
         key = key_of(request)
         if self.mode == "none" or self._real is None:
             return self._replay(request, key)
@@ -129,15 +131,30 @@ class RecordedLLM:
                 self._locks.pop(key, None)  # the next event loop needs a lock of its own
             return self._replay(request, key)
 
+    def holds(self, request: Request) -> bool:
+        """Say whether a recording answers this request."""
+        request = self._redactor.request(self._addressed(request))
+        return self._find(request, key_of(request)) is not None
+
+    async def aclose(self) -> None:
+        """Close the connections of the real model, where one was asked."""
+        if self._real is not None and hasattr(self._real, "aclose"):
+            await self._real.aclose()
+
     def unused(self) -> list[Path]:
         """Return the files that answered nothing so far, sorted."""
         return sorted(self._recordings().keys() - self.used)
 
+    def _addressed(self, request: Request) -> Request:
+        """Name the model, where the request leaves it open."""
+        return request if request.model or not self.model else request.model_copy(update={"model": self.model})
+
     def _recordings(self) -> dict[Path, Recording]:
         if self._read is None:
             self._read = {}
-            for path in sorted(self.root.glob("*/*/*.json")):
-                self._keep(path, read_recording(path))
+            for root in dict.fromkeys((self.root, *self._also)):
+                for path in recordings_in(root):
+                    self._keep(path, read_recording(path))
         return self._read
 
     def _keep(self, path: Path, recording: Recording) -> None:
@@ -149,11 +166,13 @@ class RecordedLLM:
             paths.append(path)
 
     def _find(self, request: Request, key: str) -> Path | None:
-        """Prefer, among recordings of the same request, the one that the same prompt made."""
+        """Prefer, among recordings of the same request, what the same prompt made, and what stands in `root`."""
         recordings = self._recordings()
-        paths = self._by_key.get(key, [])
-        own = (path for path in paths if recordings[path].request.prompt == request.prompt)
-        return next(own, paths[0] if paths else None)
+
+        def strangeness(path: Path) -> tuple[bool, bool]:
+            return recordings[path].request.prompt != request.prompt, self.root not in path.parents
+
+        return min(self._by_key.get(key, []), key=strangeness, default=None)
 
     def _replay(self, request: Request, key: str) -> Reply:
         path = self._find(request, key)

@@ -66,7 +66,7 @@ class Recording(Frozen):
     by: str
     """The model that was asked, or "hand"."""
     bad: bool = False
-    """The reply is unusable on purpose."""
+    """The reply is of no use, and kept all the same: a fault to test with, or what a wording led to."""
 
     @property
     def case(self) -> str:
@@ -101,6 +101,11 @@ def slug_of(request: Request) -> str:
 def folder_of(root: Path, request: Request) -> Path:
     """Return the folder that holds all recordings of the request's prompt and version."""
     return root / request.prompt.version / request.prompt.name
+
+
+def recordings_in(root: Path) -> list[Path]:
+    """Return the files of all recordings under `root`, sorted by version, prompt and case."""
+    return sorted(root.glob("*/*/*.json"))
 
 
 def file_name(recording: Recording, *, first: bool) -> str:

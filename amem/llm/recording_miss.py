@@ -42,7 +42,7 @@ class RecordingMiss(AmemError):
 def explain_miss(request: Request, recordings: Mapping[Path, Recording], root: Path) -> RecordingMiss:
     """Say why none of `recordings` answers `request`."""
     name = request.prompt.name
-    fix = _fixes(request, root)
+    fix = _fixes(request, root, known=any(case_of(r.request) == case_of(request) for r in recordings.values()))
     if not recordings:
         return RecordingMiss(f"NO recordings in {root} (empty); asked for {name!r}\n\n{fix}", reason="empty")
     nearest = _nearest(request, recordings)
@@ -51,7 +51,7 @@ def explain_miss(request: Request, recordings: Mapping[Path, Recording], root: P
         return RecordingMiss(f"{head}\n\n{fix}", reason="new_input")
     recorded = recordings[nearest].request
     reason, head = _reason(request, recorded)
-    diff = _diff(recorded, request, nearest.relative_to(root).as_posix())
+    diff = _diff(recorded, request, "/".join(nearest.parts[-3:]))
     changed = "".join(f"  changed: {change}\n" for change in _changes(recorded, request, reason))
     message = f"{head} ({reason})\n{changed}{_cut(diff)}\n\n{fix}"
     return RecordingMiss(message, reason=reason, nearest=nearest, diff=diff)
@@ -137,10 +137,15 @@ def _cut(diff: str) -> str:
     return "\n".join([*lines[:_SHOWN_LINES], f"… {rest} more lines in .diff"]) if rest > 0 else diff
 
 
-def _fixes(request: Request, root: Path) -> str:
-    live = f"RecordedLLM({str(root)!r}, real=LiteLLM({request.model or '<model>'!r}), mode='new')"
+def _fixes(request: Request, root: Path, *, known: bool) -> str:
+    """Name what records this request; a case that is recorded in another wording needs no program to be run."""
+    model = request.model or "<model>"
+    live = f"RecordedLLM({str(root)!r}, real=LiteLLM({model!r}), mode='new')"
+    prompt = request.prompt
+    command = f"amem prompts record {prompt.name} --case {case_of(request)} --version {prompt.version}"
+    from_shell = f"\n     or: {command} --recordings {root} --llm {model}" if known else ""
     return (
         "Fix:\n"
-        f"  1. if this is what should be asked, record it once: {live}\n"
+        f"  1. if this is what should be asked, record it once: {live}{from_shell}\n"
         "  2. if not, take back the change that made the request another one"
     )

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 
-_REFUSALS = frozenset({"refusal", "content_filter"})
+REFUSALS = frozenset({"refusal", "content_filter"})
+"""What a reply's `finish_reason` is where the model declined."""
 
 
 async def ask(
@@ -148,16 +149,17 @@ async def _settle(llm: LLM, request: Request, read: Callable[[str], R], meter: M
     """Ask until there is a usable reply: one re-ask and one raised cap at most, and no request twice."""
     asked, raised, repeated = request, False, False
     while True:
-        with meter.call(stage, asked) as flight:
-            reply = await llm.complete(asked)
-            try:
-                value = _judge(reply, read)
-            except (BadReply, ModelRefused) as error:
-                flight.answered(reply, usable=False)
-                fault = error
-            else:
-                flight.answered(reply)
-                return value
+        async with meter.priced():
+            with meter.call(stage, asked) as flight:
+                reply = await llm.complete(asked)
+                try:
+                    value = _judge(reply, read)
+                except (BadReply, ModelRefused) as error:
+                    flight.answered(reply, usable=False)
+                    fault = error
+                else:
+                    flight.answered(reply)
+                    return value
         if isinstance(fault, TruncatedReply) and not raised:
             asked, raised = _with_room(asked, reply), True
         elif isinstance(fault, BadReply) and not isinstance(fault, TruncatedReply) and not repeated:
@@ -167,7 +169,7 @@ async def _settle(llm: LLM, request: Request, read: Callable[[str], R], meter: M
 
 
 def _judge(reply: Reply, read: Callable[[str], R]) -> R:
-    if reply.finish_reason in _REFUSALS:
+    if reply.finish_reason in REFUSALS:
         raise ModelRefused(f"the model declined to answer: {_shortened(reply.text) or reply.finish_reason}")
     if reply.finish_reason != "length":
         return read(reply.text)

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt, stop_any, stop_before_delay
+from tenacity.stop import stop_base
 from tenacity.wait import wait_exponential, wait_random
 
 from amem.llm import faults
+from amem.llm.metering import may_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,8 +94,13 @@ class Effort:
         return faults.refusal(self.model, error, said=said)
 
 
+class _BudgetSpent(stop_base):
+    def __call__(self, retry_state: RetryCallState) -> bool:  # noqa: ARG002 - tenacity's signature
+        return not may_attempt()
+
+
 def retrying(retries: int, seconds: float, pause: Pause | None = None) -> AsyncRetrying:
-    """Retry transient faults only; a Retry-After is kept to, and one beyond `seconds` ends the trying."""
+    """Retry transient faults only, while the budget lasts; a Retry-After beyond `seconds` ends the trying."""
     backoff: Pause = pause or wait_exponential(multiplier=0.5, max=20) + wait_random(0, 0.5)
 
     def wait(state: RetryCallState) -> float:
@@ -102,7 +109,7 @@ def retrying(retries: int, seconds: float, pause: Pause | None = None) -> AsyncR
 
     return AsyncRetrying(
         retry=retry_if_exception(faults.is_transient),
-        stop=stop_any(stop_after_attempt(retries + 1), stop_before_delay(seconds)),
+        stop=stop_any(stop_after_attempt(retries + 1), stop_before_delay(seconds), _BudgetSpent()),
         wait=wait,
         reraise=True,
     )

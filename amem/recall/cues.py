@@ -123,6 +123,12 @@ class Cues:
         self._held: dict[str, Held] = {}
         self.vocabulary = Vocabulary()
 
+    def state(self) -> tuple[int, int]:
+        """Return the state of the box that the handles are those of."""
+        with self._lock:
+            self._refresh()
+            return self._state
+
     def of(self, note_ids: Sequence[str]) -> tuple[list[Held], Vocabulary]:
         """Return the handles of each note, none for one that is gone, and what their numbers stand for."""
         with self._lock:

@@ -54,7 +54,9 @@ def look_up(words: Sequence[str], postings: Sequence[NDArray[np.int64]], view: V
     """
     holders: dict[bytes, Rows] = {}
     for word, rids in zip(words, postings, strict=True):
-        rows = np.union1d(view.rows(rids), view.rows_dated(word))
+        rows, dated = view.rows(rids), view.rows_dated(word)
+        if len(dated):
+            rows = np.union1d(rows, dated)
         key = rows.tobytes() or f"unknown {len(holders)}".encode()
         holders.setdefault(key, rows)
     idf = [idf_of(len(rows), len(view)) for rows in holders.values()]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amem.recall.layout import View
     from amem.store.ledger import Ledger
 
+    State = tuple[int, int]
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int64]
 
@@ -93,15 +94,16 @@ class Graphs:
         self._ledger = ledger
         self._lock = threading.Lock()
         self._cues: dict[str, Cues] = {}
-        self._graphs: WeakKeyDictionary[View, Graph] = WeakKeyDictionary()
+        self._graphs: WeakKeyDictionary[View, tuple[State, Graph]] = WeakKeyDictionary()
 
     def graph(self, box: str, view: View) -> Graph:
         """Return the graph of some notes of a box."""
         with self._lock:
             cues = self._cues.setdefault(box, Cues(self._ledger, box))
             known = self._graphs.get(view)
-        if known is None:
-            known = Graph(view, *cues.of(view.ids))
+        state = cues.state()  # a view stays the same while what its notes are known for changes
+        if known is None or known[0] != state:
+            known = (state, Graph(view, *cues.of(view.ids)))
             with self._lock:
                 self._graphs[view] = known
-        return known
+        return known[1]

@@ -7,15 +7,18 @@ seen as well.
 from __future__ import annotations
 
 import threading
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.recall.words import has_time_word, is_question
 from amem.render import MONTHS
+from amem.store.matrix import Aligned, Growing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import datetime
 
     from numpy.typing import NDArray
 
@@ -25,30 +28,71 @@ if TYPE_CHECKING:
 OFFSETS = (-2, -1, 1, 2)
 """Places in the session, before and after a turn, whose notes support it."""
 NOBODY = -1
+_NUMBERS = ("rid", "speaker", "session", "position", "day", "month", "year", "archived")
+_SIGNS = ("asks", "time_word")
 _MONTH_NUMBERS = {month.lower(): number for number, month in enumerate(MONTHS, start=1)}
+
+
+class Columns:
+    """What is known of notes, a column each, in the order they were accepted; they only grow."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.moments: list[datetime] = []
+        self.speakers: dict[str, int] = {}
+        self.sessions: dict[str, int] = {}
+        self.numbers = Growing(len(_NUMBERS), np.int64)
+        self.signs = Growing(len(_SIGNS), np.float64)
+
+    def extend(self, glances: Sequence[Glance]) -> None:
+        """Add notes that came after those it has."""
+        if not glances:
+            return
+        self.ids += [glance.id for glance in glances]
+        self.moments += [glance.occurred_at for glance in glances]
+        self.numbers.extend([self._numbers(glance) for glance in glances])
+        self.signs.extend([(is_question(glance.content), has_time_word(glance.content)) for glance in glances])
+
+    def _numbers(self, glance: Glance) -> tuple[int, ...]:
+        day = glance.occurred_at
+        who = NOBODY if glance.speaker is None else self.speakers.setdefault(glance.speaker, len(self.speakers))
+        where = NOBODY if glance.session_id is None else self.sessions.setdefault(glance.session_id, len(self.sessions))
+        return (
+            glance.rid, who, where, glance.position or 0, day.day, day.month, day.year, glance.archived,
+        )  # fmt: skip
 
 
 class View:
     """Some notes of a box, in the order they were accepted; `rows` below are positions in that order."""
 
-    def __init__(self, glances: Sequence[Glance]) -> None:
-        self.ids = [glance.id for glance in glances]
-        self.rids = np.array([glance.rid for glance in glances], dtype=np.int64)
-        self.moments = [glance.occurred_at for glance in glances]
-        self.dates = {
-            "day": np.array([moment.day for moment in self.moments], dtype=np.int64),
-            "month": np.array([moment.month for moment in self.moments], dtype=np.int64),
-            "year": np.array([moment.year for moment in self.moments], dtype=np.int64),
-        }
-        self.asks = np.array([is_question(glance.content) for glance in glances], dtype=float)
-        self.time_word = np.array([has_time_word(glance.content) for glance in glances], dtype=float)
-        self.row_of = {note_id: row for row, note_id in enumerate(self.ids)}
-        self.speakers, self.speaker = _numbered([glance.speaker for glance in glances])
-        self.sessions, self.session = _numbered([glance.session_id for glance in glances])
-        self.around = _around(self.session, [glance.position or 0 for glance in glances], self.rids)
+    def __init__(self, columns: Columns, rows: NDArray[np.int64] | None = None) -> None:
+        """See all notes of the columns as they are now, or those of some of their rows, ascending."""
+        some = slice(len(columns.ids)) if rows is None else rows
+        self.ids = columns.ids[some] if isinstance(some, slice) else [columns.ids[row] for row in some]
+        self.moments = columns.moments[some] if isinstance(some, slice) else [columns.moments[row] for row in some]
+        number = dict(zip(_NUMBERS, np.ascontiguousarray(columns.numbers.values[some].T), strict=True))
+        self.asks, self.time_word = np.ascontiguousarray(columns.signs.values[some].T)
+        self.rids = number["rid"]
+        self.dates = {unit: number[unit] for unit in ("day", "month", "year")}
+        self.speakers, self.speaker = _used(list(columns.speakers), number["speaker"], all_of=rows is None)
+        self.sessions, self.session = _used(list(columns.sessions), number["session"], all_of=rows is None)
+        self.around = _around(self.session, number["position"], self.rids)
+        self.aligned = Aligned(self.ids)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """The row of each id."""
+        return {note_id: row for row, note_id in enumerate(self.ids)}
+
+    @cached_property
+    def by_id(self) -> NDArray[np.int64]:
+        """Each row's place in the order of ids."""
+        places = np.empty(len(self.ids), dtype=np.int64)
+        places[sorted(range(len(self.ids)), key=self.ids.__getitem__)] = np.arange(len(self.ids))
+        return places
 
     def rows(self, rids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of those ledger rows that are in the view."""
@@ -75,21 +119,26 @@ class View:
         return wide[wide >= 0]
 
 
-def _numbered(names: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct names and each one's number; no name is -1."""
-    distinct = sorted({name for name in names if name is not None})
-    number = {name: i for i, name in enumerate(distinct)}
-    return distinct, np.array([NOBODY if name is None else number[name] for name in names], dtype=np.int64)
+def _used(names: list[str], numbers: NDArray[np.int64], *, all_of: bool) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the names that notes of a view have, and each note's number among them; no name is -1.
+
+    A name that only notes outside the view have must not count: it would change what is computed inside.
+    """
+    if all_of:
+        return names, numbers
+    used, renumbered = np.unique(numbers, return_inverse=True)
+    nobody = int(len(used) > 0 and used[0] == NOBODY)
+    return [names[number] for number in used[nobody:]], renumbered - nobody
 
 
 def _around(
-    session: NDArray[np.int64], positions: Sequence[int], rids: NDArray[np.int64]
+    session: NDArray[np.int64], positions: NDArray[np.int64], rids: NDArray[np.int64]
 ) -> dict[int, NDArray[np.int64]]:
     """Return for each offset the row that many places away in the same session, or -1.
 
     Places are counted among the notes of the view, so that a note outside it changes nothing.
     """
-    order = np.lexsort((rids, np.asarray(positions, dtype=np.int64), session))
+    order = np.lexsort((rids, positions, session))
     sorted_session = session[order]
     around = {}
     for offset in OFFSETS:
@@ -105,11 +154,11 @@ def _around(
 
 
 class _Box:
-    """One box's glances, by row id, and the view of those that are not archived."""
+    """One box's columns, and the view of the notes that are not archived."""
 
     def __init__(self) -> None:
         self.state = (-1, -1)
-        self.glances: dict[int, Glance] = {}
+        self.columns = Columns()
         self.default: View | None = None
 
 
@@ -126,24 +175,27 @@ class Layouts:
         with self._lock:
             layout = self._boxes.setdefault(box, _Box())
             self._refresh(box, layout)
+            columns = layout.columns
             if allowed is not None:
                 wanted = set(allowed)
-                return View([glance for _, glance in sorted(layout.glances.items()) if glance.id in wanted])
+                rows = [row for row, note_id in enumerate(columns.ids) if note_id in wanted]
+                return View(columns, np.array(rows, dtype=np.int64))
             if layout.default is None:
-                layout.default = View([g for _, g in sorted(layout.glances.items()) if not g.archived])
+                here = columns.numbers.values[:, _NUMBERS.index("archived")] == 0
+                layout.default = View(columns, None if here.all() else np.flatnonzero(here))
             return layout.default
 
     def _refresh(self, box: str, layout: _Box) -> None:
+        """Read the notes that came since; whatever else this knows of a note changes with the box's epoch alone."""
         state = self._ledger.box_state(box)
         if state == layout.state:
             return
-        revision, epoch = layout.state
-        if epoch != state[1]:
-            layout.glances.clear()
-            revision = -1
-        last = max(layout.glances, default=-1)
-        layout.glances.update(
-            (glance.rid, glance) for glance in self._ledger.glances(box, after_rid=last, after_revision=revision)
-        )
+        if layout.state[1] != state[1]:
+            layout.columns = Columns()
+        known = layout.columns.numbers.values
+        last = int(known[-1, 0]) if len(known) else -1
+        news = sorted(self._ledger.glances(box, after_rid=last, after_revision=-1))
+        if news or layout.state[1] != state[1]:
+            layout.columns.extend(news)
+            layout.default = None
         layout.state = state
-        layout.default = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from amem.model import Citation, Context, LeftOut
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
 
     from amem.model import Hit, Note
     from amem.tokens import Tokenizer
+
+
+TOO_LONG = "it does not fit the budget"
+_WORD = re.compile(r"\w+")
 
 
 def line(number: int, note: Note, evolved: str | None) -> str:
@@ -34,19 +39,9 @@ def pack(hits: Sequence[Hit], evolved: Mapping[str, str], *, budget: int, tokeni
         budget: tokens that the rendered text may have, as `tokenizer` counts them.
         tokenizer: counts the text.
     """
-    chosen: list[Hit] = []
-    left_out: list[LeftOut] = []
-    seen: set[str] = set()
-    for hit in hits:
-        same = _one_line(hit.note.content).casefold()
-        if same in seen:
-            left_out.append(LeftOut(note_id=hit.note.id, why="it says the same as a note already packed"))
-            continue
-        if tokenizer.count(_text([*chosen, hit], evolved)) > budget:
-            left_out.append(LeftOut(note_id=hit.note.id, why="it does not fit the budget"))
-            continue
-        seen.add(same)
-        chosen.append(hit)
+    chosen, left_out = _choose(hits, evolved, budget, tokenizer)
+    while tokenizer.count(_text(chosen, evolved)) > budget:  # a text may have more tokens than its lines
+        left_out.append(LeftOut(note_id=chosen.pop().note.id, why=TOO_LONG))
     text = _text(chosen, evolved)
     citations = tuple(
         Citation(number=number, note_id=hit.note.id, score=hit.score, via=hit.via)
@@ -60,6 +55,30 @@ def pack(hits: Sequence[Hit], evolved: Mapping[str, str], *, budget: int, tokeni
         tokenizer=tokenizer.name,
         left_out=tuple(left_out),
     )
+
+
+def _choose(
+    hits: Sequence[Hit], evolved: Mapping[str, str], budget: int, tokenizer: Tokenizer
+) -> tuple[list[Hit], list[LeftOut]]:
+    """Choose by the tokens of each line alone: to count the whole text for every hit would take its square."""
+    chosen: list[Hit] = []
+    left_out: list[LeftOut] = []
+    said: set[tuple[str | None, tuple[str, ...]]] = set()
+    used = 0
+    for hit in hits:
+        note = hit.note
+        same = (note.speaker, tuple(_WORD.findall(note.content.casefold())) or (note.content,))
+        if same in said:
+            left_out.append(LeftOut(note_id=note.id, why="it says the same as a note already packed"))
+            continue
+        cost = tokenizer.count(line(len(chosen) + 1, note, evolved.get(note.id)))
+        if used + cost > budget:
+            left_out.append(LeftOut(note_id=note.id, why=TOO_LONG))
+            continue
+        used += cost
+        said.add(same)
+        chosen.append(hit)
+    return chosen, left_out
 
 
 def _in_order(hits: Sequence[Hit]) -> list[Hit]:

@@ -163,15 +163,14 @@ def rank(
     view = rooms.layouts.view(box, allowed)
     words = content_words(question.text, view.speakers)
     lexical = features.look_up(words, rooms.ledger.postings(box, words), view)
-    # Archived notes are not in the view, but Chroma knows them, so those it finds are looked up in the view.
-    among = None if allowed is None else set(view.ids)
-    near = [] if vector is None else rooms.index.search(box, vector, candidates, among)
-    arms = _arms(view, lexical, [match.note_id for match in near], candidates)
+    nearest, cosines = _dense(rooms, box, view, vector, candidates, filtered=allowed is not None)
+    arms = _arms(view, lexical, nearest, candidates)
     remembered = None if recollect is None else recollect(box, view)
     if remembered is not None:
         arms["reconstruction"] = remembered.rows[:candidates]
     rows = view.widened(np.unique(np.concatenate(list(arms.values()))))
-    cosines = None if vector is None else _cosines(rooms, box, view, view.widened(rows), vector)
+    if cosines is None and vector is not None:
+        cosines = _cosines(rooms, box, view, view.widened(rows), vector)
     values = features.features(question, view, lexical, rows, cosines)
     weights = weights or (features.WEIGHTS_WITHOUT_VECTORS if cosines is None else features.WEIGHTS)
     if remembered is not None:
@@ -179,17 +178,41 @@ def rank(
         weights = {"reconstruction": rooms.settings.reconstruct_weight, **weights}
     parts = {name: weight * values[name] for name, weight in weights.items() if name in values}
     scores = np.sum(list(parts.values()), axis=0) if len(rows) else np.zeros(0)
-    order = np.lexsort(([view.ids[row] for row in rows], -np.round(scores, 9)))
+    order = np.lexsort((view.by_id[rows], -np.round(scores, 9)))
     ordered = {name: values[order] for name, values in parts.items()}
     return Ranked(view, rows[order], scores[order], ordered, arms, remembered)
 
 
-def _arms(view: View, lexical: Lexical, near: Sequence[str], limit: int) -> dict[str, NDArray[np.int64]]:
+def _dense(
+    rooms: Rooms, box: str, view: View, vector: NDArray[np.float32] | None, limit: int, *, filtered: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Return the nearest rows, the nearest first, and every row's cosine, or None where Chroma knows the nearest."""
+    if vector is None:
+        return np.zeros(0, dtype=np.int64), None
+    known = rooms.index.all_cosines(box, view.aligned, vector)
+    if known is not None:
+        return _highest(known, limit), known
+    # Archived notes are not in the view, but Chroma knows them, so those it finds are looked up in the view.
+    found = rooms.index.search(box, vector, limit, set(view.ids) if filtered else None)
+    rows = [view.row_of[match.note_id] for match in found if match.note_id in view.row_of]
+    return np.array(rows, dtype=np.int64), None
+
+
+def _highest(values: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    """Return the rows of the highest values, the highest first; rows that tie with the last place stay in."""
+    rows = np.flatnonzero(~np.isnan(values))
+    if len(rows) > limit:
+        last = np.partition(values[rows], len(rows) - limit)[len(rows) - limit]
+        rows = rows[values[rows] >= last]
+    best: NDArray[np.int64] = rows[np.argsort(-values[rows], kind="stable")]
+    return best
+
+
+def _arms(view: View, lexical: Lexical, nearest: NDArray[np.int64], limit: int) -> dict[str, NDArray[np.int64]]:
     """Return each arm's candidates as rows of the view, its best first."""
     held = features.own_cover(lexical, view)
-    best = np.lexsort((np.arange(len(view)), -held))[:limit]
-    dense = [view.row_of[note_id] for note_id in near if note_id in view.row_of]
-    arms = {"lexical": best[held[best] > 0], "dense": np.array(dense, dtype=np.int64)}
+    best = _highest(np.where(held > 0, held, np.nan), limit)[:limit]
+    arms = {"lexical": best, "dense": nearest}
     if not any(len(rows) for rows in arms.values()):
         arms["lexical"] = np.arange(min(len(view), limit))  # nothing to go by: the other features decide
     return arms

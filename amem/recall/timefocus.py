@@ -5,13 +5,15 @@ from __future__ import annotations
 import calendar
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from amem.render import MONTHS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Reader = Callable[[dict[str, str], datetime], "Span | None"]
 
 
 class Span(NamedTuple):
@@ -39,7 +41,8 @@ class Span(NamedTuple):
         if not self.yearly:
             return self.start, self.end
         length = self.end - self.start
-        starts = [_moved(self.start, moment.year + years) for years in (-1, 0, 1)]
+        years = (moment.year + step for step in (-1, 0, 1))
+        starts = [_moved(self.start, year) for year in years if MINYEAR <= year < MAXYEAR]
         start = min(starts, key=lambda at: abs(at + length / 2 - moment))
         return start, start + length
 
@@ -70,10 +73,18 @@ def time_focus(question: str, now: datetime) -> Span | None:
     text = question.lower()
     for pattern, read in _PATTERNS:
         for match in re.finditer(pattern, text):
-            span = read(match.groupdict(), now)
+            span = _within_calendar(read, match.groupdict(), now)
             if span is not None:
                 return span
     return None
+
+
+def _within_calendar(read: Reader, parts: dict[str, str], now: datetime) -> Span | None:
+    """Read a match; a time before the year 1 or after 9999 is none that a note could have."""
+    try:
+        return read(parts, now)
+    except (OverflowError, ValueError):
+        return None
 
 
 def _day(parts: dict[str, str], now: datetime) -> Span | None:
@@ -166,7 +177,7 @@ def _year_before(now: datetime, month: int, day: int) -> int:
     return now.year if (month, min(day, last)) <= (now.month, now.day) else now.year - 1
 
 
-_PATTERNS: tuple[tuple[str, Callable[[dict[str, str], datetime], Span | None]], ...] = (
+_PATTERNS: tuple[tuple[str, Reader], ...] = (
     (r"\b(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d)\b", _iso),
     (rf"\b{_DAY}(?: of)? (?P<month>{_MONTH.lower()})\b,?(?: {_YEAR}\b)?", _day),
     (rf"\b(?P<month>{_MONTH.lower()})\.? {_DAY}\b(?:,? {_YEAR}\b)?", _day),

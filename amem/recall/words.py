@@ -24,8 +24,6 @@ _TIME_WORD = re.compile(
     rf"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|{'|'.join(MONTHS)}|\d{{4}})\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\s*\[[^\]]*\]\s*$")
-"""What follows the words in brackets: a picture's caption."""
 _ASKS_WHEN = re.compile(
     r"^\s*(?:when|how long|(?:in )?(?:what|which) (?:year|month|day|date|time))\b"
     r"|\b(?:what|which) (?:year|month|day|date|time)\b",
@@ -51,9 +49,16 @@ def asks_when(question: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Whether a turn ends in a question mark, of any script that has one."""
-    spoken = _ASIDE.sub("", text).rstrip()
-    return spoken.endswith(("?", "\uff1f", "\u061f"))  # Latin, CJK, Arabic
+    """Whether a turn ends in a question mark, of any script that has one; a picture's caption may follow it."""
+    return _without_aside(text.rstrip()).endswith(("?", "\uff1f", "\u061f"))  # Latin, CJK, Arabic
+
+
+def _without_aside(spoken: str) -> str:
+    """Return a text without the brackets it ends in. No pattern: thousands of brackets would take one minutes."""
+    if not spoken.endswith("]"):
+        return spoken
+    start = spoken.find("[", spoken.rfind("]", 0, -1) + 1)
+    return spoken if start < 0 else spoken[:start].rstrip()
 
 
 def has_time_word(text: str) -> bool:

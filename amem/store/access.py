@@ -6,15 +6,17 @@ import logging
 import math
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
 from amem.store.chroma import ChromaIndex, remove
+from amem.store.guard import ChromaClosed
 from amem.store.lock import Holder, IndexLock
 from amem.store.probe import probe
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 _log = logging.getLogger("amem.store")
@@ -34,6 +36,7 @@ class ChromaAccess:
         self._lock: IndexLock | None = None
         self._why: str | None = None
         self._retry_at = 0.0
+        self._trusted = True
 
     @property
     def why(self) -> str | None:
@@ -52,12 +55,23 @@ class ChromaAccess:
             return self._index
 
     @property
+    def damage(self) -> str | None:
+        """Why Chroma is given up until it is rebuilt; None where it is not."""
+        return self._why if math.isinf(self._retry_at) else None
+
+    def distrust(self) -> None:
+        """Look at an embedded Chroma from a child process before it is opened, as after a crash."""
+        self._trusted = False
+
+    @property
     def may_return(self) -> bool:
         """Whether a failure may have passed by now; damage does not pass."""
         return time.monotonic() >= self._retry_at
 
     def failed(self, error: IndexUnavailable) -> None:
         """Stop using the open Chroma because of `error`."""
+        if isinstance(error, ChromaClosed):
+            return
         with self._mutex:
             if self._index is not None:
                 # Other threads may be inside it, so it is closed at the end only.
@@ -90,10 +104,17 @@ class ChromaAccess:
                 self._lock.release(clean=clean)
                 self._lock = None
 
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Keep Chroma closed in this process, and its lock free, for whoever works on its files meanwhile."""
+        with self._mutex:
+            self.close()
+            yield
+
     def _opened(self) -> ChromaIndex:
         if self._url is not None:
             return ChromaIndex.server(self._url)
-        if self._take_lock().was_dirty:
+        if self._take_lock().was_dirty or not self._trusted:
             probe(self._directory)
         return ChromaIndex.embedded(self._directory)
 

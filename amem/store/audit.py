@@ -42,6 +42,7 @@ def audit(
         notes = {row["id"]: note for row in found if (note := _read(row)) is not None}
         yield from (("unreadable", row["box"], row["id"]) for row in found if row["id"] not in notes)
         yield from _states(notes.values())
+        yield from _sources(found, notes)
         yield from _histories(connection, notes)
         yield from _vectors(connection, found, dimension)
         last = end
@@ -81,6 +82,13 @@ def _states(notes: Iterable[Note]) -> Iterator[Finding]:
         waits = note.status == "pending"
         if waits != (note.pending_reason is not None) or (note.error is not None and not waits):
             yield "status", note.box, note.id
+
+
+def _sources(found: Sequence[RowMapping], notes: dict[str, Note]) -> Iterator[Finding]:
+    for row in found:
+        note = notes.get(row["id"])
+        if note is not None and row["source_key"] is not None and row["source_key"] not in note.sources:
+            yield "source", note.box, note.id
 
 
 # -- history ------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@ ledger decides. Whatever goes wrong inside is an `IndexUnavailable`, after which
 from __future__ import annotations
 
 import hashlib
-import http.client
 import secrets
 import shutil
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,13 +18,13 @@ import numpy as np
 
 from amem.errors import IndexUnavailable
 from amem.store.codec import condition, encoded
+from amem.store.guard import guarded
 from amem.store.matrix import Match, similarity
 from amem.store.server import SECONDS, knock, sessions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -55,10 +55,11 @@ class ChromaIndex:
         self._folder = folder
         self._identity = _identity(folder)
         self._collections: dict[str, Any] = {}
+        self._closed = False
         self._sessions = sessions_of(client)
         for session in self._sessions:
             session.timeout = SECONDS
-        with _guarded("be asked for its limits"):
+        with guarded("be asked for its limits"):
             self._batch = int(client.get_max_batch_size())
 
     @classmethod
@@ -70,8 +71,10 @@ class ChromaIndex:
         """
         folder = directory / FOLDER
         chromadb = _chromadb()
-        with _guarded("be opened"):
+        with ExitStack() as unless_opened, guarded("be opened"):
+            unless_opened.callback(_give_up, folder)
             client = chromadb.PersistentClient(str(folder), settings=_settings())
+            unless_opened.pop_all()
         return cls(client, folder)
 
     @classmethod
@@ -86,7 +89,7 @@ class ChromaIndex:
             raise IndexUnavailable(f"chroma_url {url!r} is not an address such as http://localhost:8000")
         secure = parts.scheme == "https"
         port = parts.port or (443 if secure else 8000)
-        with _guarded(f"be reached at {url}"):
+        with guarded(f"be reached at {url}"):
             knock(parts.hostname, port, secure=secure)
             client = _chromadb().HttpClient(parts.hostname, port, ssl=secure, settings=_settings())
         return cls(client, None)
@@ -117,24 +120,33 @@ class ChromaIndex:
         ids: Sequence[str],
         vectors: NDArray[np.float32],
         filters: Sequence[Mapping[str, Value]],
-    ) -> None:
-        """Store vectors with their filter fields, in place of what the ids had; ids must be distinct."""
+    ) -> int:
+        """Store vectors with their filter fields, in place of what the ids had; ids must be distinct.
+
+        What is there already is dropped first: its graph takes three times as long to move a point as to forget it and
+        take in a new one. But a place in the graph is never used again.
+
+        Returns:
+            How many places have become useless.
+        """
         collection = self._collection(name)
+        dropped = 0
         with self._using("store vectors"):
             for start in range(0, len(ids), self._batch):
                 some = slice(start, start + self._batch)
+                dropped += _drop(collection, ids[some])
                 collection.upsert(
                     ids=list(ids[some]),
                     embeddings=vectors[some],
                     metadatas=[encoded(fields) for fields in filters[some]],
                 )
+        return dropped
 
-    def delete(self, name: str, ids: Sequence[str]) -> None:
-        """Drop ids, known to Chroma or not."""
+    def delete(self, name: str, ids: Sequence[str]) -> int:
+        """Drop ids, known to Chroma or not; return how many places in its graph have become useless."""
         collection = self._collection(name)
         with self._using("drop vectors"):
-            for start in range(0, len(ids), self._batch):
-                collection.delete(ids=list(ids[start : start + self._batch]))
+            return sum(_drop(collection, ids[start : start + self._batch]) for start in range(0, len(ids), self._batch))
 
     def query(
         self,
@@ -187,8 +199,9 @@ class ChromaIndex:
 
     def close(self) -> None:
         """Close the client; an embedded database writes what it holds back."""
+        self._closed = True
         self._collections.clear()
-        with _guarded("be closed"):
+        with guarded("be closed"):
             self._client.close()
             for session in self._sessions:
                 session.close()
@@ -210,10 +223,17 @@ class ChromaIndex:
             self._collections[name] = _checked(collection)
         return self._collections[name]
 
-    def _using(self, what: str) -> _guarded:
+    def _using(self, what: str) -> guarded:
         if self._folder is not None and _identity(self._folder) != self._identity:
             raise IndexUnavailable("Chroma's folder was removed or replaced while it was open")
-        return _guarded(what)
+        return guarded(what, lambda: self._closed)
+
+
+def _drop(collection: Any, ids: Sequence[str]) -> int:
+    there = collection.get(ids=list(ids), include=[])["ids"]
+    if there:
+        collection.delete(ids=there)
+    return len(there)
 
 
 def _checked(collection: Any) -> Any:
@@ -224,40 +244,17 @@ def _checked(collection: Any) -> Any:
     return collection
 
 
-class _guarded:  # noqa: N801 - reads as the statement it is: with _guarded("be opened"):
-    """Turn all that Chroma raises into `IndexUnavailable`."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None or error is None or isinstance(error, IndexUnavailable):
-            return
-        # A panic inside Chroma's Rust derives from BaseException, and its class cannot be imported.
-        if issubclass(kind, _chroma_errors()) or kind.__name__ == "PanicException":
-            reason = " ".join(str(error).split())[:300]
-            raise IndexUnavailable(f"Chroma could not {self._what}: {kind.__name__}: {reason}") from error
-
-
-def _chroma_errors() -> tuple[type[Exception], ...]:
-    errors: tuple[type[Exception], ...] = (ValueError, RuntimeError, OSError, http.client.HTTPException)
-    if "chromadb" in sys.modules:
-        import httpx
-        from chromadb.errors import ChromaError
-
-        errors = (*errors, ChromaError, httpx.HTTPError)
-    return errors
-
-
 def _chromadb() -> Any:
     import chromadb
 
     return chromadb
+
+
+def _give_up(folder: Path) -> None:
+    """Have Chroma forget a database that did not start: it would give the same broken half to the next who opens it."""
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient._identifier_to_system.pop(str(folder), None)  # noqa: SLF001 - there is no other way
 
 
 def _settings() -> Any:
@@ -284,6 +281,6 @@ def remove(directory: Path) -> None:
     Raises:
         IndexUnavailable: it cannot be deleted.
     """
-    with _guarded("be removed"):
+    with guarded("be removed"):
         if (directory / FOLDER).exists():
             shutil.rmtree(directory / FOLDER)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import or_, select
 
 from amem.model import Skipped
-from amem.store import queries, rows, schema, sqlite, writes
+from amem.store import held, queries, rows, schema, sqlite, writes
 from amem.store.plan import (
     LINK_FIELD,
     Committed,
@@ -25,13 +25,14 @@ if TYPE_CHECKING:
     import numpy as np
     from sqlalchemy import Connection
 
-    from amem.model import Link, Note, Revision, Stage
-    from amem.store.plan import Change, Plan, PlannedLink
+    from amem.model import Link, Note, Revision, Stage, Usage
+    from amem.store.plan import Call, Change, Plan, PlannedLink
 
 GONE = "the note is gone"
 FORGOTTEN = "a note that the model was shown is gone"
 CONFLICT = "conflict: it was changed by somebody else meanwhile"
 LINKED = "linked already"
+GONE_LINK = "the link is gone"
 _FILED = ("speaker", "occurred_at", "status")
 """Fields that Chroma keeps beside the vector, and that can change."""
 
@@ -61,50 +62,77 @@ class Commit:
         self._full_text = full_text
         self._stored: dict[str, queries.Stored] = {}
         self._skipped: list[Skipped] = []
-        self._revisions: list[tuple[Revision, int | None]] = []
+        self._there: dict[str, queries.Standing] = {}
+        self._revisions: list[rows.Logged] = []
         self._call_ids: dict[int, int] = {}
 
     def run(self) -> Committed:
         """Apply what can be applied; see `Ledger.commit`."""
         plan = self._plan
-        there = self._there()
-        kept = [index for index, call in enumerate(plan.calls) if there.issuperset(call.shown)]
+        self._there = queries.standing(self._connection, self._spoken_of(), plan.box)
+        kept = [index for index, call in enumerate(plan.calls) if self._still_knows(call)]
         self._stored = queries.stored_notes(self._connection, [c.note_id for c in plan.changes], plan.box)
         steps = [change for change in plan.changes if self._may_change(change, kept)]
-        links = self._not_linked_yet([planned for planned in plan.links if self._may_link(planned, there, kept)])
+        self._unlink()  # first: two notes may be linked anew in the place of an old link
+        links = self._not_linked_yet([planned for planned in plan.links if self._may_link(planned, kept)])
         if plan.whole and self._skipped:
+            raise GroundMoved(self._skipped)
+        if plan.settles is not None and not held.drop(self._connection, plan.box, plan.settles):
             raise GroundMoved(self._skipped)
         after, revised = self._applied(steps)
         texts = self._moved(after)
-        new_calls = writes.insert_calls(self._connection, [plan.calls[index] for index in kept], plan.at)
+        calls = [plan.calls[index] for index in kept]
+        new_calls = writes.insert_calls(self._connection, calls, self._there, plan.at)
         self._call_ids = dict(zip(kept, new_calls, strict=True))
-        self._revisions += [(revision, self._call_id(call)) for revision, call in revised]
+        self._revisions += [rows.Logged(item, self._call_id(call), version) for item, call, version in revised]
         self._write_notes(steps, after)
         self._index(texts)
         self._refile({note_id: note for note_id, note in after.items() if note_id not in texts})
         stored = self._write_links(links)
-        self._unlink()
         writes.mark_undone(self._connection, plan.undone, undone=True)
         writes.mark_undone(self._connection, plan.revived, undone=False)
         revisions = writes.insert_revisions(self._connection, self._revisions)
-        for stage, usage in plan.spent.items():
+        writes.settle_builders(self._connection, [*plan.undone, *plan.revived])
+        for stage, usage in self._spent().items():
             writes.add_usage(self._connection, plan.box, stage, plan.model, usage)
-        return Committed(notes=after, revisions=tuple(revisions), links=tuple(stored), skipped=tuple(self._skipped))
+        kept_back = self._hold()
+        return Committed(
+            notes=after,
+            revisions=tuple(revisions),
+            links=tuple(stored),
+            skipped=tuple(self._skipped),
+            held=kept_back,
+        )
+
+    def _hold(self) -> int | None:
+        """Keep what waits for review, unless a note that its calls were shown has been forgotten since."""
+        waits = self._plan.held
+        if waits is None or not all(self._still_knows(call) for call in waits.calls):
+            return None
+        return held.keep(self._connection, waits)
 
     # -- what may be done ---------------------------------------------------------------------------
 
-    def _there(self) -> set[str]:
-        """Return which of the notes that the plan speaks of are still in the box."""
+    def _spoken_of(self) -> list[str]:
+        """Return all notes that links and calls speak of."""
         plan = self._plan
-        ends = (end for planned in plan.links for end in (planned.link.source, planned.link.target))
-        shown = (note_id for call in plan.calls for note_id in call.shown)
-        return queries.existing(self._connection, list(dict.fromkeys([*ends, *shown])), plan.box)
+        ends = [end for planned in plan.links for end in (planned.link.source, planned.link.target)]
+        calls = plan.calls if plan.failed is None else (*plan.calls, plan.failed)
+        return list(dict.fromkeys([*ends, *(note_id for call in calls for note_id in call.shown)]))
+
+    def _still_knows(self, call: Call) -> bool:
+        """Whether nothing that the call was shown has been forgotten since."""
+        for note_id, version in call.sights.items():
+            now = self._there.get(note_id)
+            if now is None or (version and version < now.unlearned):
+                return False
+        return True
 
     def _may_change(self, change: Change, kept: Sequence[int]) -> bool:
         stored = self._stored.get(change.note_id)
         if stored is None:
             why = GONE
-        elif change.call is not None and change.call not in kept:
+        elif (change.call is not None and change.call not in kept) or self._quotes_the_forgotten(change):
             why = FORGOTTEN
         elif change.expected_version is not None and stored.note.version != change.expected_version:
             why = CONFLICT
@@ -114,9 +142,14 @@ class Commit:
         self._skipped.append(Skipped(stage=stage, what=f"change of note {change.note_id}", why=why))
         return False
 
-    def _may_link(self, planned: PlannedLink, there: set[str], kept: Sequence[int]) -> bool:
+    def _quotes_the_forgotten(self, change: Change) -> bool:
+        """Whether the change carries an error of a call that may quote what has been forgotten since."""
+        failed = self._plan.failed
+        return failed is not None and change.fields.get("error") is not None and not self._still_knows(failed)
+
+    def _may_link(self, planned: PlannedLink, kept: Sequence[int]) -> bool:
         link = planned.link
-        if not there.issuperset((link.source, link.target)):
+        if not (link.source in self._there and link.target in self._there):
             return self._no_link(link, GONE)
         if planned.call is not None and planned.call not in kept:
             return self._no_link(link, FORGOTTEN)
@@ -141,13 +174,14 @@ class Commit:
 
     # -- what becomes of the notes ------------------------------------------------------------------
 
-    def _applied(self, changes: Iterable[Change]) -> tuple[dict[str, Note], list[tuple[Revision, int | None]]]:
+    def _applied(self, changes: Iterable[Change]) -> tuple[dict[str, Note], list[tuple[Revision, int | None, int]]]:
         after: dict[str, Note] = {}
-        revised: list[tuple[Revision, int | None]] = []
+        revised: list[tuple[Revision, int | None, int]] = []
         for change in changes:
             old = after.get(change.note_id, self._stored[change.note_id].note)
             new = apply_change(old, change)
-            revised += [(revision, change.call) for revision in field_revisions(old, new, change, self._plan)]
+            revisions = field_revisions(old, new, change, self._plan)
+            revised += [(revision, change.call, new.version) for revision in revisions]
             if change.cause.kind == "build" and change.call is not None:
                 new = new.model_copy(update={"made_by": self._plan.made_by(change.call)})
             after[change.note_id] = new
@@ -163,6 +197,12 @@ class Commit:
         return moved
 
     # -- writing ------------------------------------------------------------------------------------
+
+    def _spent(self) -> Mapping[str, Usage]:
+        """Return what the plan cost; a box that was forgotten meanwhile does not come back for its bill."""
+        plan = self._plan
+        known = self._stored or self._there or not plan.spent or writes.has_box(self._connection, plan.box)
+        return plan.spent if known else {}
 
     def _call_id(self, call: int | None) -> int | None:
         return None if call is None else self._call_ids[call]
@@ -202,7 +242,7 @@ class Commit:
         for planned, link_id, call in zip(links, ids, calls, strict=True):
             who = self._plan.made_by(planned.call) if call not in made else made[call]
             stored.append(planned.link.model_copy(update={"id": link_id, "made_by": who}))
-            self._revisions.append((link_revision(self._plan, planned.cause, None, stored[-1]), call))
+            self._revisions.append(rows.Logged(link_revision(self._plan, planned.cause, None, stored[-1]), call, None))
         return stored
 
     def _first_call(self, link: Link) -> int | None:
@@ -223,7 +263,8 @@ class Commit:
         causes = {item.link_id: item.cause for item in plan.unlink}
         for link in writes.take_links(self._connection, plan.box, list(causes)):
             assert link.id is not None
-            self._revisions.append((link_revision(plan, causes[link.id], link, None), None))
+            self._revisions.append(rows.Logged(link_revision(plan, causes.pop(link.id), link, None), None, None))
+        self._skipped += [Skipped(stage="link", what=f"removal of link {link_id}", why=GONE_LINK) for link_id in causes]
 
 
 def _seen_otherwise(old: Note, new: Note) -> bool:

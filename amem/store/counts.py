@@ -73,3 +73,9 @@ def without_vector(connection: Connection, box: str | None) -> int:
     if box is not None:
         query = query.where(note.c.box == box)
     return int(connection.execute(query).scalar_one())
+
+
+def stored_dimension(connection: Connection) -> int:
+    """Return the length of any one vector, or 0 where there is none."""
+    found = connection.execute(select(schema.vector.c.data).limit(1)).scalar()
+    return 0 if found is None else len(found) // 4

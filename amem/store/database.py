@@ -69,6 +69,12 @@ class Database:
             yield connection
 
     @contextmanager
+    def alone(self) -> Iterator[Connection]:
+        """Give a connection outside any transaction, while no other thread writes: for what cannot be in one."""
+        with self._one_writer, self._readable_failures("written anew"), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
     def _readable_failures(self, verb: str) -> Iterator[None]:
         driver = self.engine.dialect.loaded_dbapi
         try:

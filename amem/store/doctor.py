@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, get_args
 
-from sqlalchemy import String, and_, cast, func, null, or_, select
+from sqlalchemy import BigInteger, String, and_, cast, func, null, or_, select, type_coerce
 from sqlalchemy.exc import DatabaseError
 
 from amem.errors import LedgerUnavailable
+from amem.model import Cause
 from amem.store import schema, sqlite
 from amem.store.audit import audit
 from amem.store.database import stored_version
@@ -17,7 +19,7 @@ from amem.store.report import KINDS, Problem, Report, problem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import ColumnElement, Connection, Select
 
     from amem.store.audit import Finding
     from amem.store.database import Database
@@ -32,7 +34,8 @@ def doctor(ledger: Ledger, vectors: LedgerVectors, index: VectorIndex | None = N
     Args:
         ledger: the ledger.
         vectors: its vectors, with the size they should have.
-        index: compares Chroma with the ledger as well, where Chroma is open here or can be opened.
+        index: compares Chroma with the ledger as well, where Chroma is open here or can be opened; one that is not
+            open yet is looked at from a child process first.
     """
     database, full_text = ledger.database, ledger.database.is_sqlite
     problems = [*_looked(lambda: _made_otherwise(ledger))]
@@ -46,7 +49,10 @@ def doctor(ledger: Ledger, vectors: LedgerVectors, index: VectorIndex | None = N
         problems += _looked(lambda: _gathered(audit(connection, ledger.render, vectors.dimension, full_text=full_text)))
     how = "not looked at"
     if index is not None:
+        problems += _looked(lambda: [problem("unfinished")] if ledger.unfinished() else [])
+        index.distrust()
         problems += _gathered(_differences(vectors, index))
+        problems += [] if index.damage is None else [problem("index_damaged", detail=index.damage)]
         how = "; ".join(dict.fromkeys(index.how(box) for box in vectors.boxes())) or "empty"
     notes, boxes = _counts(database)
     return Report(notes=notes, boxes=boxes, problems=tuple(dict.fromkeys(problems)), checked=tuple(KINDS), index=how)
@@ -118,7 +124,7 @@ def _schema(database: Database) -> list[Problem]:
 
 
 def _relations(connection: Connection) -> Iterator[Finding]:
-    for kind, query in (*_of_links(), *_of_notes(), *_of_calls(), *_of_vectors()):
+    for kind, query in (*_of_links(), *_of_notes(), *_of_revisions(), *_of_calls(), *_of_vectors(), *_of_boxes()):
         for box, what in connection.execute(query):
             yield kind, box, what
 
@@ -129,6 +135,7 @@ def _of_links() -> Iterator[tuple[str, Select[Any, Any]]]:
     links = select(link.c.box, link.c.id).select_from(ends).order_by(link.c.id)
     yield "link_dangling", links.where(or_(source.c.id.is_(None), target.c.id.is_(None)))
     yield "link_box", links.where(or_(source.c.box != link.c.box, target.c.box != link.c.box))
+    yield "link_value", links.where(or_(~link.c.strength.between(0.0, 1.0), _out_of_time(link.c.created_at)))
     yield "link_self", links.where(link.c.source == link.c.target)
     other = schema.link.alias()
     same = or_(
@@ -152,8 +159,23 @@ def _of_notes() -> Iterator[tuple[str, Select[Any, Any]]]:
     yield "position", twice.where(note.c.session_id.is_not(None), note.c.position.is_not(None))
 
 
+def _of_revisions() -> Iterator[tuple[str, Select[Any, Any]]]:
+    revision = schema.revision.c
+    kinds = get_args(Cause.model_fields["kind"].annotation)
+    wrong = or_(revision.kind.not_in(kinds), _out_of_time(revision.created_at))
+    yield "revision_value", select(revision.box, revision.id).where(wrong).order_by(revision.id)
+
+
+def _out_of_time(column: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a moment is none that Python knows, and could not even be read."""
+    ends = (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+    first, last = (schema.Micros().process_bind_param(end, None) for end in ends)
+    return ~type_coerce(column, BigInteger).between(first, last)
+
+
 def _of_calls() -> Iterator[tuple[str, Select[Any, Any]]]:
-    for kind, table in (("shown", schema.call_shown), ("cause", schema.revision_cause)):
+    owned = (("shown", schema.call_shown), ("cause", schema.revision_cause), ("access", schema.access))
+    for kind, table in owned:
         without_note = table.outerjoin(schema.note, schema.note.c.id == table.c.note_id)
         nobody = cast(null(), String)
         missing = select(nobody, table.c.note_id).select_from(without_note).where(schema.note.c.id.is_(None))
@@ -170,6 +192,14 @@ def _of_vectors() -> Iterator[tuple[str, Select[Any, Any]]]:
     yield "outbox_box", select(out.c.box, out.c.seq).select_from(homeless).where(box.c.name.is_(None))
 
 
+def _of_boxes() -> Iterator[tuple[str, Select[Any, Any]]]:
+    note, box, other = schema.note, schema.box, schema.box.alias()
+    homeless = note.outerjoin(box, box.c.name == note.c.box)
+    yield "box_missing", select(note.c.box, note.c.box).select_from(homeless).where(box.c.name.is_(None)).distinct()
+    shared = box.join(other, and_(other.c.collection == box.c.collection, other.c.name != box.c.name))
+    yield "collection", select(box.c.name, box.c.name).select_from(shared).distinct()
+
+
 # -- Chroma -------------------------------------------------------------------------------------------------
 
 
@@ -179,3 +209,4 @@ def _differences(vectors: LedgerVectors, index: VectorIndex) -> Iterator[Finding
         if difference is not None:
             yield from (("index_missing", box, note_id) for note_id in difference.missing)
             yield from (("index_ghost", box, note_id) for note_id in difference.ghosts)
+            yield from (("index_differs", box, note_id) for note_id in difference.differing)

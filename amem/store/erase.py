@@ -1,4 +1,4 @@
-"""Forgetting (P6): erase notes, and everything that any call made after it was shown them."""
+"""Forgetting (P6): erase notes, and everything that came of them in others, within one transaction."""
 
 from __future__ import annotations
 
@@ -6,39 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, select, update
 
-from amem.model import Frozen, Note
-from amem.store import queries, rows, schema, sqlite, writes
+from amem.model import Note
+from amem.store import held, intent, queries, rows, schema, sqlite, writes
 from amem.store.plan import LINK_FIELD, REVISED
+from amem.store.provenance import ids_of, spread
+from amem.store.receipt import Receipt
 from amem.store.rewind import Step, without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pydantic import JsonValue
-    from sqlalchemy import BindParameter, Connection, RowMapping, Select
+    from sqlalchemy import BindParameter, Connection, RowMapping
+
+    from amem.store.provenance import Spread
 
     Fields = dict[str, JsonValue]
 
 _link, _revision, _note, _cause = schema.link.c, schema.revision.c, schema.note.c, schema.revision_cause.c
 _SOME: BindParameter[Any] = bindparam("some", expanding=True)
-_NOT_TAUGHT = ("user", "undo")
-"""Kinds of revisions that no note taught: the user's own, and those that follow what they undo."""
-
-
-class Receipt(Frozen):
-    """What was forgotten; false where there was nothing."""
-
-    notes: int
-    """Notes erased."""
-    rewound: tuple[str, ...] = ()
-    """Notes that had learned from them, and were taken back to what they would be without."""
-    requeued: tuple[str, ...] = ()
-    """Notes that wait to be built or linked anew, since the call that made them had seen the erased text."""
-    links: int = 0
-    """Links erased, because they touched the notes or were made by a call that had seen them."""
-
-    def __bool__(self) -> bool:
-        return self.notes > 0
+_ERASED = "the message was erased, since it might quote what was forgotten"
 
 
 def forget(
@@ -51,71 +38,79 @@ def forget(
 ) -> Receipt:
     """Erase notes of a box within the caller's transaction.
 
-    Every call that was shown one of them is suspect, and so is all it wrote: fields become what they would be
-    without it, its links and its revisions are erased, and the notes it built or linked wait to be done anew.
+    Every call that was shown one of them, or what came of them, is suspect, and so is all it wrote: fields become
+    what they would be without it, its links and its revisions are erased, and the notes it built or linked wait to be
+    done anew.
     """
-    gone = sorted(queries.existing(connection, list(dict.fromkeys(note_ids)), box))
+    gone = _with_distilled(connection, box, queries.standing(connection, list(dict.fromkeys(note_ids)), box))
     if not gone:
-        return Receipt(notes=0)
-    calls = _ids(connection, select(schema.call_shown.c.call_id).where(schema.call_shown.c.note_id.in_(_SOME)), gone)
-    suspects = _suspects(connection, box, calls, gone)
-    causes = rows.causes_of(connection, sorted(suspects))
-    links = _erase_links(connection, box, calls, gone)
-    fields = _rewind(connection, [row for row in suspects.values() if row["note_id"] not in gone])
+        return Receipt()
+    seen = spread(connection, box, gone)
+    causes = rows.causes_of(connection, list(seen.revisions))
+    links = _erase_links(connection, box, seen, gone)
+    fields = _rewind(connection, [row for row in seen.revisions.values() if row["note_id"] not in gone])
     rewound = tuple(sorted(fields))
-    for note_id in _ids(connection, select(_note.id).where(_note.superseded_by.in_(_SOME)), gone):
+    for note_id in ids_of(connection, select(_note.id).where(_note.superseded_by.in_(_SOME)), gone):
         fields.setdefault(note_id, {}).setdefault("superseded_by", None)
-    built = set(_ids(connection, select(_note.id).where(_note.call_id.in_(_SOME)), calls)) - set(gone)
-    mates = {note_id for ids in causes.values() for note_id in ids} - set(gone)
+    built = _built_by(connection, box, seen).difference(gone)
+    mates = {note_id for ids in causes.values() for note_id in ids}.difference(gone)
     before = queries.stored_notes(connection, sorted({*fields, *built, *mates}), box)
     after = {i: _without(stored, fields.get(i, {}), built, mates) for i, stored in before.items()}
     _write(connection, box, before, after, render, full_text=full_text)
+    _unlearn(connection, [i for i in rewound if i in after])
+    held.forget(connection, [*gone, *after])
     _erase_notes(connection, box, gone, full_text=full_text)
+    errors = _erase_errors(connection, box)
+    intent.declare(connection, box)
     requeued = tuple(sorted(i for i in {*built, *mates} & after.keys() if after[i].note.pending_reason == "queued"))
-    return Receipt(notes=len(gone), rewound=rewound, requeued=requeued, links=links)
+    return Receipt(erased=tuple(gone), rewound=rewound, requeued=requeued, links=links, errors=errors)
 
 
-def _ids(connection: Connection, query: Select[Any], some: Sequence[Any]) -> list[Any]:
-    found: set[Any] = set()
-    for chunk in rows.chunks(some):
-        found.update(connection.execute(query, {"some": chunk}).scalars())
-    return sorted(found)
+def _with_distilled(connection: Connection, box: str, note_ids: Collection[str]) -> list[str]:
+    """Return the notes, and those that were distilled from any of them: a strategy that distils makes these anew."""
+    gone = set(note_ids)
+    if not gone:
+        return []
+    query = select(_note.id, _note.sources).where(_note.box == box)
+    made = [(note_id, sources) for note_id, sources in connection.execute(query) if sources]
+    while more := {note_id for note_id, sources in made if note_id not in gone and not gone.isdisjoint(sources)}:
+        gone |= more
+    return sorted(gone)
 
 
-def _suspects(connection: Connection, box: str, calls: Sequence[int], gone: Sequence[str]) -> dict[int, RowMapping]:
-    """Return the revisions that suspect calls made, or that the notes brought about, by id."""
-    caused = _ids(connection, select(_cause.revision_id).where(_cause.note_id.in_(_SOME)), gone)
-    found: dict[int, RowMapping] = {}
-    for column, keys in ((_revision.call_id, calls), (_revision.id, caused)):
-        query = select(schema.revision).where(
-            _revision.box == box, column.in_(_SOME), _revision.kind.not_in(_NOT_TAUGHT)
-        )
-        for some in rows.chunks(keys):
-            found.update({row["id"]: row for row in connection.execute(query, {"some": some}).mappings()})
-    return dict(sorted(found.items()))
+def _built_by(connection: Connection, box: str, seen: Spread) -> set[str]:
+    query = select(_note.id, _note.call_id).where(_note.box == box, _note.call_id >= seen.first)
+    return {note_id for note_id, call_id in connection.execute(query) if seen.holds(call_id)}
 
 
 # -- links --------------------------------------------------------------------------------------------
 
 
-def _erase_links(connection: Connection, box: str, calls: Sequence[int], gone: Sequence[str]) -> int:
+def _erase_links(connection: Connection, box: str, seen: Spread, gone: Sequence[str]) -> int:
     """Erase the links of suspect calls and those that touch the notes, with all that was written about them."""
-    doomed: dict[int, str] = {}
-    for column, keys in ((_link.call_id, calls), (_link.source, gone), (_link.target, gone)):
-        for some in rows.chunks(keys):
+    made = select(_link.id, _link.source, _link.call_id).where(_link.box == box, _link.call_id >= seen.first)
+    doomed = {key: source for key, source, call_id in connection.execute(made) if seen.holds(call_id)}
+    for column in (_link.source, _link.target):
+        for some in rows.chunks(gone):
             query = select(_link.id, _link.source).where(_link.box == box, column.in_(_SOME))
             doomed.update(connection.execute(query, {"some": some}).all())
     count = len(doomed)
-    caused = _ids(connection, select(_cause.revision_id).where(_cause.note_id.in_(_SOME)), gone)
-    for column, keys in ((_revision.call_id, calls), (_revision.id, caused)):
-        for some in rows.chunks(keys):
-            query = select(schema.revision).where(_revision.field == LINK_FIELD, column.in_(_SOME))
-            for row in connection.execute(query, {"some": some}).mappings():
-                doomed[(row["after"] or row["before"])["id"]] = row["note_id"]
+    for row in _told_of_links(connection, box, seen, gone):
+        doomed[(row["after"] or row["before"])["id"]] = row["note_id"]
     erase_link_revisions(connection, doomed)
     for some in rows.chunks(sorted(doomed)):
         connection.execute(delete(schema.link).where(_link.id.in_(some)))
     return count
+
+
+def _told_of_links(connection: Connection, box: str, seen: Spread, gone: Sequence[str]) -> Iterable[RowMapping]:
+    """Yield the revisions of links that suspect calls made, or that the notes brought about, of undone ones as well."""
+    of_links = select(schema.revision).where(_revision.field == LINK_FIELD)
+    by_calls = of_links.where(_revision.box == box, _revision.call_id >= seen.first)
+    yield from (row for row in connection.execute(by_calls).mappings().all() if seen.holds(row["call_id"]))
+    caused = ids_of(connection, select(_cause.revision_id).where(_cause.note_id.in_(_SOME)), gone)
+    for some in rows.chunks(caused):
+        yield from connection.execute(of_links.where(_revision.id.in_(_SOME)), {"some": some}).mappings().all()
 
 
 def erase_link_revisions(connection: Connection, doomed: Mapping[int, str]) -> None:
@@ -157,8 +152,27 @@ def _rewind(connection: Connection, suspects: Sequence[RowMapping]) -> dict[str,
         for step in rewound.kept:
             changed = update(schema.revision).where(_revision.id == step.id)
             connection.execute(changed.values(before=step.before, after=step.after))
+        _settle_marks(connection, note_id, field)
         values.setdefault(note_id, {})[field] = rewound.value
     return values
+
+
+def _settle_marks(connection: Connection, note_id: str, field: str) -> None:
+    """Mark as undone what a revision that stands undoes, and nothing else: the undoing may have been erased."""
+    query = (
+        select(_revision.id, _revision.undoes, _revision.undone)
+        .where(_revision.note_id == note_id, _revision.field == field)
+        .order_by(_revision.id.desc())  # whatever undoes a revision is newer than that
+    )
+    taken: set[int | None] = set()
+    wrong: dict[bool, list[int]] = {True: [], False: []}
+    for key, undoes, undone in connection.execute(query):
+        if key not in taken:
+            taken.add(undoes)
+        if undone != (key in taken):
+            wrong[key in taken].append(key)
+    for undone, keys in wrong.items():
+        writes.mark_undone(connection, keys, undone=undone)
 
 
 def _delete_revisions(connection: Connection, ids: Sequence[int]) -> None:
@@ -195,6 +209,21 @@ def _write(
         sqlite.put_fts(connection, box, {after[i].rid: texts[i] for i in moved})
     writes.drop_vectors(connection, box, moved)
     writes.enqueue(connection, box, [i for i in after if i not in moved])
+
+
+def _unlearn(connection: Connection, note_ids: Sequence[str]) -> None:
+    """Have a call that was shown an earlier version, and is still out, come too late."""
+    for some in rows.chunks(note_ids):
+        connection.execute(update(schema.note).where(_note.id.in_(some)).values(unlearned=_note.version))
+
+
+def _erase_errors(connection: Connection, box: str) -> int:
+    """Leave nothing but the type of every error in the box: a message may quote what a model was shown or said."""
+    query = select(_note.id, _note.error).where(_note.box == box, _note.error.is_not(None))
+    kinds = {note_id: error.partition(":")[0] for note_id, error in connection.execute(query) if _ERASED not in error}
+    for note_id, kind in kinds.items():
+        connection.execute(update(schema.note).where(_note.id == note_id).values(error=f"{kind}: {_ERASED}"))
+    return len(kinds)
 
 
 def _erase_notes(connection: Connection, box: str, ids: Sequence[str], *, full_text: bool) -> None:

@@ -11,6 +11,7 @@ from amem.errors import IndexUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from amem.store.access import ChromaAccess
     from amem.store.chroma import ChromaIndex
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None]
 
 _AMENDS = 3
+_EFFORT = 4
+_HOLES = 1000
 
 
 class Feed:
@@ -39,6 +42,27 @@ class Feed:
         self._batch = batch
         self._drained = drained
         self._turn = threading.Lock()
+        self._credit: dict[str, int] = {}
+
+    def paused(self) -> AbstractContextManager[bool]:
+        """Keep everything where it is meanwhile."""
+        return self._turn
+
+    def put(self, box: str, rows: int) -> int:
+        """Do whole batches that wait of a box into whose outbox about `rows` rows were put; return how many rows.
+
+        Four rows are done for each that was put, at most, so that neither a backlog nor a collection made anew holds up
+        whoever writes. And as counting what waits costs as much as a look-up, it is done only for a batch's worth.
+        """
+        done = 0
+        self._credit[box] = self._credit.get(box, 0) + _EFFORT * rows
+        while self._credit[box] >= self._batch:
+            self._credit[box] -= self._batch
+            count = self.drain(box, force=False)
+            done += count
+            if not count:
+                self._credit[box] = 0
+        return done
 
     def drain(self, box: str | None, *, force: bool) -> int:
         """Do one batch of each box where a whole one waits, or everything; return how many rows were done."""
@@ -98,15 +122,32 @@ class Feed:
             name = self._source.collections().get(box)
             if name is not None and index is None:
                 break
+            dropped = 0
             if name is not None and index is not None:
-                _deliver(index, name, rows, self._source)
-            self._source.outbox_done([row.seq for row in rows])
+                dropped = _deliver(index, name, rows, self._source)
+            holes = self._source.outbox_done(box, [row.seq for row in rows], holes=dropped)
             done += len(rows)
+            if name is not None and index is not None and self._worn(index, box, holes):
+                self._drop(index, box, name)
+                break
             if not everything:
                 break
         if done:
             self._drained(box)
         return done
+
+    def _worn(self, index: ChromaIndex, box: str, holes: int) -> bool:
+        """Whether a collection has more holes than vectors: its file would grow for ever, and its searches slow down.
+
+        On a server other processes search it, so there it stays.
+        """
+        return not index.shared and holes > _HOLES and self._source.has_at_most(box, holes)
+
+    def _drop(self, index: ChromaIndex, box: str, name: str) -> None:
+        """Let a box go without its collection; the next batch begins another, and puts all vectors into the outbox."""
+        self._source.release_collections([box])
+        self._claims.forget()
+        index.drop(name)
 
     def _index_for(self, box: str) -> ChromaIndex | None:
         index = None if self._access is None else self._access.get(retry=True)
@@ -115,18 +156,24 @@ class Feed:
         return index
 
 
-def _deliver(index: ChromaIndex, name: str, rows: Sequence[WaitingRow], source: VectorSource) -> None:
-    """Make Chroma's entries for the rows' notes what the ledger has; a note that waits twice is told once."""
+def _deliver(index: ChromaIndex, name: str, rows: Sequence[WaitingRow], source: VectorSource) -> int:
+    """Make Chroma's entries for the rows' notes what the ledger has; a note that waits twice is told once.
+
+    Returns:
+        How many places in the collection's graph have become useless.
+    """
+    dropped = 0
     latest = {row.note_id: row for row in rows}
     gone = [note_id for note_id, row in latest.items() if row.vector is None]
     kept = {note_id: row.vector for note_id, row in latest.items() if row.vector is not None}
     if gone:
-        index.delete(name, gone)
+        dropped += index.delete(name, gone)
     if kept:
         filters = [latest[note_id].filters for note_id in kept]
-        index.upsert(name, list(kept), np.stack(list(kept.values())), filters)
+        dropped += index.upsert(name, list(kept), np.stack(list(kept.values())), filters)
     if index.shared:
         _amend(index, name, {i: (v, latest[i]) for i, v in kept.items()}, source)
+    return dropped
 
 
 def _amend(index: ChromaIndex, name: str, told: dict[str, tuple[np.ndarray, WaitingRow]], source: VectorSource) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from amem.model import canonical_json
@@ -39,6 +40,8 @@ def faults(note: Note, revisions: Sequence[Row], links: Collection[int]) -> Iter
             yield "revision_box", row["id"]
     for key in _undone_wrongly(revisions):
         yield "undo", key
+    if not _versions_fit(note.version, [row for row in revisions if row["field"] != LINK_FIELD]):
+        yield "version", note.id
 
 
 def _leads_up(chain: Sequence[Row], start: object, now: object) -> bool:
@@ -64,6 +67,14 @@ def _links_stand(chain: Sequence[Row], links: Collection[int]) -> bool:
             return False
         there ^= {key}
     return there == set(links)
+
+
+def _versions_fit(version: int, revisions: Sequence[Row]) -> bool:
+    """Whether a note has come as far as its revisions say: each plan that left some has raised the version."""
+    led_to = [found for row in revisions if (found := row.get("version")) is not None]
+    moments = {row["created_at"] for row in revisions}
+    in_order = all(earlier <= later for earlier, later in pairwise(led_to))
+    return in_order and version > len(moments) and all(1 < reached <= version for reached in led_to)
 
 
 def _undone_wrongly(revisions: Sequence[Row]) -> Iterator[int]:

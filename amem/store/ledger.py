@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.store import binding, counts, erase, queries, sqlite, writes
+from amem.store import binding, counts, erase, held, intent, queries, sqlite, writes
+from amem.store import stale as made_before
 from amem.store.accept import accept
 from amem.store.commit import Commit
 from amem.store.database import Database
+from amem.store.erase_box import forget_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 
     from amem.filters import Filter
     from amem.model import Link, Note, Page, Revision, Stats
-    from amem.store.erase import Receipt
+    from amem.store.held import Held
     from amem.store.plan import Committed, Plan
+    from amem.store.receipt import Receipt
 
 
 class Ledger:
@@ -57,6 +60,11 @@ class Ledger:
         """Whether the vectors there are come from what embeds notes now."""
         with self.database.reading() as connection:
             return self._made_with is None or not binding.differences(connection, self._made_with)
+
+    def stored_dimension(self) -> int:
+        """Return the length of a stored vector, or 0 where there is none."""
+        with self.database.reading() as connection:
+            return counts.stored_dimension(connection)
 
     def embed_anew(self) -> int:
         """Drop all vectors and make the full text anew, since notes will be embedded in another way; return how many.
@@ -125,11 +133,36 @@ class Ledger:
             binding.check(connection, self._made_with)
             return Commit(connection, plan, vectors, self.render, full_text=self.database.is_sqlite).run()
 
-    def forget(self, box: str, note_ids: Sequence[str]) -> Receipt:
-        """Erase notes with everything that hangs on them or was made by a call that had seen them."""
+    def forget(self, box: str, note_ids: Sequence[str] | None, *, dry_run: bool = False) -> Receipt:
+        """Erase notes, or with None their whole box, and everything that came of them; or only say what would go.
+
+        What the files still hold after that is cleaned by `cleaning.clean`.
+        """
+        full_text = self.database.is_sqlite
         with self.database.writing() as connection:
             binding.check(connection, self._made_with)
-            return erase.forget(connection, box, note_ids, self.render, full_text=self.database.is_sqlite)
+            if note_ids is None:
+                receipt = forget_box(connection, box, full_text=full_text)
+            else:
+                receipt = erase.forget(connection, box, note_ids, self.render, full_text=full_text)
+            if dry_run:
+                connection.rollback()
+        return receipt.model_copy(update={"dry_run": dry_run})
+
+    def unfinished(self) -> intent.Intent:
+        """Return what a forgetting has left to do; false where there is nothing."""
+        with self.database.reading() as connection:
+            return intent.read(connection)
+
+    def held(self, box: str, key: int | None = None) -> list[Held]:
+        """Return the plans of a box that wait for review, oldest first; or the one of that number."""
+        with self.database.reading() as connection:
+            return held.waiting(connection, box, key)
+
+    def drop_held(self, box: str, key: int) -> bool:
+        """Throw away a plan that waits for review; return whether there was one."""
+        with self.database.writing() as connection:
+            return held.drop(connection, box, key)
 
     def without_vector(self, box: str | None = None, *, limit: int | None = None) -> list[Note]:
         """Return the notes that have no vector: their embedding failed, or its text was forgotten."""
@@ -223,6 +256,21 @@ class Ledger:
         """Return the context of each note whose present context came from later notes."""
         with self.database.reading() as connection:
             return queries.evolved_contexts(connection, note_ids)
+
+    def makers(self) -> list[tuple[str, str]]:
+        """Return every (prompt, model) that made anything, in any box."""
+        with self.database.reading() as connection:
+            return made_before.made_by(connection)
+
+    def stale(self, box: str, is_stale: made_before.IsStale) -> made_before.Found:
+        """Return what in a box was made by prompts and models that are stale, and still shows."""
+        with self.database.reading() as connection:
+            return made_before.find(connection, box, is_stale)
+
+    def stale_listed(self, box: str, is_stale: made_before.IsStale) -> made_before.Stale:
+        """Return the same for people: notes, links and changes."""
+        with self.database.reading() as connection:
+            return made_before.listed(connection, made_before.find(connection, box, is_stale))
 
     def boxes(self) -> list[str]:
         """Return the names of all boxes."""

@@ -1,17 +1,22 @@
 """Who holds a directory's Chroma: one process at a time, since two writers corrupt it (FACTS.md, P3).
 
 The lock is the operating system's, on an open file, so it ends with the process that holds it, however that dies. The
-file's content is the crash marker: the holder's process id, emptied by a clean close.
+file's content is the crash marker: the holder's process id, and after a clean close a seal of what was closed. Where
+the seal does not fit what is found, somebody else had a hand in it: a file lost or damaged, another version of Chroma,
+a backup put back.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
+from amem.store.chroma import FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +38,10 @@ class Holder:
 class IndexLock:
     """The right to open a directory's Chroma; made by `acquire`."""
 
-    def __init__(self, file: int, *, was_dirty: bool) -> None:
-        self.was_dirty = was_dirty
-        """The last holder did not close: what it was writing may be damaged."""
+    def __init__(self, file: int, directory: Path) -> None:
+        self.was_dirty = _content(file) != _seal(directory)
+        """The last holder did not close, or what it closed is not what is there now: it may be damaged."""
+        self._directory = directory
         self._file: int | None = file
         self._pid = os.getpid()
 
@@ -52,7 +58,7 @@ class IndexLock:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             if not _try_lock(file):
                 return Holder(_pid_in(_content(file)))
-            lock = cls(file, was_dirty=bool(_content(file)))
+            lock = cls(file, directory)
             _replace(file, f"{os.getpid()}\n".encode())
         except OSError as error:
             raise IndexUnavailable(f"{path} cannot be locked: {error.strerror}") from error
@@ -72,7 +78,7 @@ class IndexLock:
             # A forked child has the same lock: it may only let go of its copy.
             if os.getpid() == self._pid:
                 if clean:
-                    _replace(file, b"")
+                    _replace(file, _seal(self._directory))
                 _unlock(file)
         finally:
             os.close(file)
@@ -80,7 +86,7 @@ class IndexLock:
 
 def _content(file: int) -> bytes:
     os.lseek(file, 0, os.SEEK_SET)
-    return os.read(file, 32)
+    return os.read(file, 128)
 
 
 def _replace(file: int, content: bytes) -> None:
@@ -88,6 +94,19 @@ def _replace(file: int, content: bytes) -> None:
     os.lseek(file, 0, os.SEEK_SET)
     os.write(file, content)
     os.fsync(file)
+
+
+def _seal(directory: Path) -> bytes:
+    """Return what tells a closed Chroma from any other: its version, and every file with its size and time.
+
+    That takes no reading of the files, and so does not see a disk that loses bits; the doctor does.
+    """
+    folder = directory / FOLDER
+    files = sorted((str(path.relative_to(folder)), path.stat()) for path in folder.rglob("*") if path.is_file())
+    if not files:
+        return b""
+    seen = [version("chromadb"), *(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in files)]
+    return b"closed " + hashlib.sha256("\n".join(seen).encode("utf-8", "surrogateescape")).hexdigest()[:32].encode()
 
 
 def _pid_in(content: bytes) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,46 @@ class Match(NamedTuple):
     similarity: float
 
 
+class Growing:
+    """A table of numbers to which rows are added at the end, in place for as long as there is room."""
+
+    def __init__(self, width: int, kind: type[np.generic]) -> None:
+        self._rows = np.zeros((0, width), dtype=kind)
+        self._used = 0
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The rows so far; they stay as they are when more are added."""
+        return self._rows[: self._used]
+
+    def extend(self, rows: Sequence[Sequence[float]]) -> None:
+        """Add rows."""
+        wanted = self._used + len(rows)
+        if wanted > len(self._rows):
+            larger = np.zeros((max(wanted, 2 * len(self._rows), 16), self._rows.shape[1]), dtype=self._rows.dtype)
+            larger[: self._used] = self.values
+            self._rows = larger
+        self._rows[self._used : wanted] = rows
+        self._used = wanted
+
+
+class Aligned:
+    """Ids in an order of the caller's, and where a matrix has them: looked up again only when it has more of them."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self.ids = ids
+        self._known: tuple[Matrix, int, NDArray[np.int64]] | None = None
+
+    def places(self, matrix: Matrix) -> NDArray[np.int64]:
+        """Return the place of each id in the matrix, -1 where it is not there."""
+        known = self._known
+        if known is None or known[0] is not matrix or known[1] != len(matrix):
+            known = self._known = (matrix, len(matrix), matrix.places(self.ids))
+        return known[2]
+
+
 class Matrix:
-    """Rows of length 1 by note id, in no particular order."""
+    """Rows of length 1 by note id, in no particular order; an id keeps its place."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
@@ -74,13 +112,20 @@ class Matrix:
         places = sorted(self._place[note_id] for note_id in wanted if note_id in self._place)
         return self._best([self._ids[place] for place in places], self._rows[places], queries, k)
 
-    def cosines(self, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
+    def places(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the place of each id, -1 where there is no row."""
+        return np.array([self._place.get(note_id, -1) for note_id in ids], dtype=np.int64)
+
+    def cosines(self, ids: Aligned, query: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the cosine of each id's row, in order; NaN where there is no row."""
-        found = np.full(len(ids), np.nan)
-        there = [(at, self._place[note_id]) for at, note_id in enumerate(ids) if note_id in self._place]
-        if there:
-            at, places = zip(*there, strict=True)
-            found[list(at)] = _dots(self._rows[list(places)], query)
+        places = ids.places(self)
+        found = np.full(len(places), np.nan)
+        there = places >= 0
+        wanted = places[there]
+        if 2 * len(wanted) > len(self):  # to copy half of the rows takes longer than to multiply all of them
+            found[there] = _dots(self._rows[: len(self)], query)[wanted]
+        elif len(wanted):
+            found[there] = _dots(self._rows[wanted], query)
         return found
 
     @staticmethod

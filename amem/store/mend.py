@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, insert, select, update
 
 from amem.store import erase, rows, schema, writes
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from amem.store.report import Problem
 
-LINKS = frozenset({"link_dangling", "link_box", "link_self", "link_twice"})
+LINKS = frozenset({"link_value", "link_dangling", "link_box", "link_self", "link_twice"})
 VECTORS = frozenset({"vector_size", "vector_length", "vector_box"})
 WORDS = frozenset({"fts_damaged", "fts_missing", "fts_differs", "fts_orphan"})
-INDEX = frozenset({"index_missing", "index_ghost"})
+INDEX = frozenset({"index_missing", "index_ghost", "index_differs"})
 
 
 def mend(connection: Connection, problems: Iterable[Problem]) -> None:
@@ -28,6 +28,7 @@ def mend(connection: Connection, problems: Iterable[Problem]) -> None:
     outbox. The full text is not touched.
     """
     problems = list(problems)
+    _list_boxes(connection)
     _rows_without_owner(connection)
     _links(connection, [int(key) for found in problems if found.kind in LINKS for key in found.ids])
     for found in problems:
@@ -36,6 +37,15 @@ def mend(connection: Connection, problems: Iterable[Problem]) -> None:
         elif found.box is not None and found.kind in INDEX:
             writes.enqueue(connection, found.box, found.ids)
     _box_revisions(connection)
+    _part_collections(connection)
+
+
+def _list_boxes(connection: Connection) -> None:
+    """List every box that a note is in: a note is never dropped for want of one."""
+    note, box = schema.note.c, schema.box
+    homeless = select(note.box, func.min(note.created_at)).where(note.box.not_in(select(box.c.name)))
+    for name, since in connection.execute(homeless.group_by(note.box)).all():
+        connection.execute(insert(box).values(name=name, revision=0, epoch=1, created_at=since))
 
 
 def _rows_without_owner(connection: Connection) -> None:
@@ -77,3 +87,10 @@ def _box_revisions(connection: Connection) -> None:
     for name, revision in connection.execute(newest).all():
         behind = (box.c.name == name) & (box.c.revision < revision)
         connection.execute(update(box).where(behind).values(revision=revision))
+
+
+def _part_collections(connection: Connection) -> None:
+    """Take a collection that several boxes have from all of them: each gets one of its own when it is next fed."""
+    box = schema.box
+    shared = select(box.c.collection).group_by(box.c.collection).having(func.count() > 1)
+    connection.execute(update(box).where(box.c.collection.in_(shared.scalar_subquery())).values(collection=None))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.store.matrix import Match, Matrix
+from amem.store.matrix import Matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from amem.store.matrix import Aligned, Match
     from amem.store.source import VectorSource
 
     Tops = list[list[Match]]
@@ -45,11 +46,10 @@ class Mirror:
                 return self._matrix.top(queries, k)
             return self._matrix.top_among(among, queries, k)
 
-    def cosines(self, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the cosine of each id, in order, as of the last look; NaN where it has no vector."""
+    def cosines(self, ids: Aligned, query: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the cosine of each id, in order; NaN where it has no vector."""
         with self._lock:
-            if self._epoch is None:
-                self._follow()
+            self._follow()
             return self._matrix.cosines(ids, query)
 
     def __len__(self) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from amem.store import queries, rows, schema
 from amem.store.chroma import collection_name
+from amem.store.prepared import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from amem.store.database import Database
+
+
+_vector = schema.vector.c
+_SINCE = Prepared(
+    select(_vector.note_id, _vector.data, _vector.revision)
+    .where(_vector.box == bindparam("wanted"), _vector.revision > bindparam("known"))
+    .order_by(_vector.revision, _vector.note_id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +53,10 @@ class LedgerVectors:
 
     def vectors_since(self, box: str, revision: int) -> tuple[list[str], np.ndarray, int]:
         """Return ids and vectors written after `revision`, oldest first, and the revision they lead up to."""
-        table = schema.vector.c
-        query = (
-            select(table.note_id, table.data, table.revision)
-            .where(table.box == box, table.revision > revision)
-            .order_by(table.revision, table.note_id)
-        )
         with self._database.reading() as connection:
             # The box's own revision comes first: it may have grown for vectors that were written again since.
-            reached = connection.execute(select(schema.box.c.revision).where(schema.box.c.name == box)).scalar() or 0
-            found = connection.execute(query).all()
+            reached, _ = queries.box_state(connection, box)
+            found = _SINCE.rows(connection, wanted=box, known=revision)
         matrix = rows.to_matrix([row[1] for row in found], self.dimension)
         return [row[0] for row in found], matrix, max([reached, revision, *(row[2] for row in found)])
 
@@ -126,11 +130,15 @@ class LedgerVectors:
         with self._database.reading() as connection:
             return list(connection.execute(query).scalars())
 
-    def outbox_done(self, seqs: Sequence[int]) -> None:
-        """Forget rows that Chroma has taken, or that no collection wants."""
+    def outbox_done(self, box: str, seqs: Sequence[int], *, holes: int = 0) -> int:
+        """Forget rows that Chroma has taken, or that no collection wants; return the holes in the box's collection."""
+        table = schema.box
         with self._database.writing() as connection:
             for some in rows.chunks(list(seqs)):
                 connection.execute(delete(schema.outbox).where(schema.outbox.c.seq.in_(some)))
+            if holes:
+                connection.execute(update(table).where(table.c.name == box).values(holes=table.c.holes + holes))
+            return connection.execute(select(table.c.holes).where(table.c.name == box)).scalar() or 0
 
     def collections(self) -> dict[str, str]:
         """Return the Chroma collection of each box that has one, the oldest box first."""
@@ -157,7 +165,7 @@ class LedgerVectors:
             if taken >= limit:
                 return None
             name = collection_name(box)
-            connection.execute(update(table).where(table.c.name == box).values(collection=name))
+            connection.execute(update(table).where(table.c.name == box).values(collection=name, holes=0))
             connection.execute(delete(out).where(out.c.box == box))
             every = select(vector.c.box, vector.c.note_id).where(vector.c.box == box).order_by(vector.c.revision)
             connection.execute(insert(out).from_select(["box", "note_id"], every))
@@ -172,9 +180,17 @@ class LedgerVectors:
                 connection.execute(query if some is None else query.where(table.c.name.in_(some)))
 
 
+def filter_value(name: str) -> str:
+    """Return what stands for a name in Chroma's filter fields: it can be compared, and tells nothing."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def _filters(row: object) -> dict[str, str | int | float | bool]:
-    names = ("agent_id", "session_id", "speaker", "status")
-    values = {name: getattr(row, name) for name in names}
+    named = {name: getattr(row, name) for name in ("agent_id", "session_id", "speaker")}
+    values: dict[str, str | int | float | bool | None] = {
+        name: None if value is None else filter_value(value) for name, value in named.items()
+    }
+    values["status"] = getattr(row, "status", None)
     moment = getattr(row, "occurred_at", None)
     if moment is not None:
         values["occurred_at"] = moment.timestamp()

@@ -43,6 +43,18 @@ class Call(Frozen):
     model: str
     prompt: str
     shown: tuple[str, ...]
+    versions: tuple[int, ...] = ()
+    """The version of each note that it was shown; 0 where it saw the turn alone, and nothing any model made of it.
+
+    Empty: those that the notes have when the plan is committed.
+    """
+
+    @property
+    def sights(self) -> dict[str, int | None]:
+        """What it saw: each note's version, None where that is not known. Of two, the later one counts."""
+        if not self.versions:
+            return dict.fromkeys(self.shown)
+        return dict(sorted(zip(self.shown, self.versions, strict=True)))
 
 
 class Change(Frozen):
@@ -86,11 +98,25 @@ class Plan(Frozen):
     """Ids of revisions that this plan takes back."""
     revived: tuple[int, ...] = ()
     """Ids of revisions that stand again, since this plan takes back their undoing."""
+    failed: Call | None = None
+    """What the calls that failed were shown, as one call: the errors that the changes carry may quote it."""
     whole: bool = False
     """Apply all of it or nothing: raise GroundMoved where a part would be dropped."""
     spent: dict[str, Usage] = {}
     """What the thinking cost, by stage; added to the box's totals in the same transaction."""
     model: str = ""
+    held: Plan | None = None
+    """What waits for review instead of being done."""
+    why: tuple[str, ...] = ()
+    """Of a held plan: what is suspicious about the notes that brought it about."""
+    settles: int | None = None
+    """Number of the held plan that this is, now that it was accepted: it is taken off the list, or nothing is done."""
+
+    @property
+    def caused_by(self) -> tuple[str, ...]:
+        """The notes that bring its changes and links about, each once."""
+        causes = (*(change.cause for change in self.changes), *(planned.cause for planned in self.links))
+        return tuple(dict.fromkeys(note_id for cause in causes for note_id in cause.notes))
 
     def made_by(self, call: int | None) -> MadeBy | None:
         """Return who stands behind the call at a position."""
@@ -108,6 +134,8 @@ class Committed(Frozen):
     revisions: tuple[Revision, ...] = ()
     links: tuple[Link, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    held: int | None = None
+    """Number under which a part waits for review."""
 
 
 class NeedsVectors(Exception):

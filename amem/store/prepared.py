@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import bindparam
+from sqlalchemy import Select, bindparam
 from sqlalchemy.sql.compiler import SQLCompiler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from sqlalchemy import BindParameter, Connection, Select, TextClause
+    from sqlalchemy import BindParameter, Connection, TextClause
     from sqlalchemy.engine.interfaces import DBAPICursor, Dialect
     from sqlalchemy.sql.dml import UpdateBase
 
@@ -75,12 +75,21 @@ class Prepared:
         finally:
             cursor.close()
 
+    def records(self, connection: Connection, **values: Any) -> list[dict[str, Any]]:
+        """Run a SELECT; return its rows by column name, each value as its column's type has it."""
+        compiled = self._compiled_for(connection)
+        return [compiled.record(row) for row in self.rows(connection, **values)]
+
     def _bound(self, connection: Connection, rows: Sequence[Row]) -> tuple[str, list[Any]]:
+        compiled = self._compiled_for(connection)
+        return compiled.sql, [compiled.bound(row) for row in rows]
+
+    def _compiled_for(self, connection: Connection) -> _Compiled:
         dialect = connection.dialect
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = self._compiled[dialect.name] = _compile(self._statement, dialect, self._columns)
-        return compiled.sql, [compiled.bound(row) for row in rows]
+        return compiled
 
 
 class PreparedFor:
@@ -92,14 +101,18 @@ class PreparedFor:
 
     def rows(self, connection: Connection, values: Sequence[Any], **others: Any) -> list[Any]:
         """Run it for all values, in pieces where there are many; return the rows as the driver gives them."""
-        found: list[Any] = []
+        return [row for of, named in self._pieces(values) for row in of.rows(connection, **named, **others)]
+
+    def records(self, connection: Connection, values: Sequence[Any]) -> list[dict[str, Any]]:
+        """Run it for all values; return the rows by column name, each value as its column's type has it."""
+        return [row for of, named in self._pieces(values) for row in of.records(connection, **named)]
+
+    def _pieces(self, values: Sequence[Any]) -> Iterator[tuple[Prepared, dict[str, Any]]]:
         for start in range(0, len(values), _SIZES[-1]):
             some = values[start : start + _SIZES[-1]]
             size = next(size for size in _SIZES if size >= len(some))
             padded = [*some, *[some[-1]] * (size - len(some))]
-            named = {f"v{i}": value for i, value in enumerate(padded)}
-            found += self._of(size).rows(connection, **named, **others)
-        return found
+            yield self._of(size), {f"v{i}": value for i, value in enumerate(padded)}
 
     def _of(self, size: int) -> Prepared:
         if size not in self._by_size:
@@ -114,6 +127,12 @@ class _Compiled(NamedTuple):
     binds: list[Bind]
     constants: dict[str, Any]
     positional: bool
+    results: list[Bind]
+    """The columns that a SELECT returns, and how their values get out."""
+
+    def record(self, row: Sequence[Any]) -> dict[str, Any]:
+        pairs = zip(self.results, row, strict=True)
+        return {name: value if turn is None else turn(value) for (name, turn), value in pairs}
 
     def bound(self, row: Row) -> Any:
         values = {**self.constants, **row} if self.constants else row
@@ -131,6 +150,10 @@ def _compile(statement: Statement, dialect: Dialect, columns: Sequence[str] | No
         binds=[(name, compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect)) for name in names],
         constants={name: bind.value for name, bind in compiled.binds.items() if not bind.required},
         positional=compiled.positiontup is not None,
+        results=[
+            (column.name, column.type.dialect_impl(dialect).result_processor(dialect, None))
+            for column in (statement.selected_columns if isinstance(statement, Select) else ())
+        ],
     )
 
 

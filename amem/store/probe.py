@@ -1,4 +1,4 @@
-"""Looking at a Chroma that was not closed: in a child process, since a damaged one can kill whoever opens it."""
+"""Looking at a Chroma that is not as it was closed: in a child process, since a damaged one kills who opens it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def probe(directory: Path, *, seconds: float = SECONDS) -> None:
     if not (directory / FOLDER).exists():
         return
     if not sys.executable:
-        raise IndexUnavailable("Chroma was not closed, and there is no Python to look at it with")
+        raise IndexUnavailable("Chroma is not as it was closed, and there is no Python to look at it with")
     paths = os.pathsep.join(path for path in sys.path if path)
     command = [sys.executable, "-m", "amem.store.probe", str(directory)]
     try:
@@ -67,11 +67,11 @@ def probe(directory: Path, *, seconds: float = SECONDS) -> None:
             env={**os.environ, "PYTHONPATH": paths},
         )
     except subprocess.TimeoutExpired as error:
-        raise IndexUnavailable(f"Chroma was not closed, and did not answer a look within {seconds:g} s") from error
+        raise IndexUnavailable(f"Chroma did not answer a look within {seconds:g} s") from error
     if child.returncode:
         said = child.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1][:300] if said and child.returncode > 0 else f"it kills its process ({child.returncode})"
-        raise IndexUnavailable(f"Chroma was not closed and is damaged: {why}")
+        raise IndexUnavailable(f"Chroma is damaged: {why}")
 
 
 def main() -> int:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from amem.errors import InputError
 from amem.model import Page
 from amem.store import rows, schema, sqlite
-from amem.store.prepared import PreparedFor
+from amem.store.prepared import Prepared, PreparedFor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     import numpy as np
     from numpy.typing import NDArray
-    from sqlalchemy import BindParameter, ColumnElement, Connection, RowMapping
+    from sqlalchemy import ColumnElement, Connection, RowMapping
 
     from amem.filters import Filter
     from amem.model import Link, Note, Revision
@@ -30,9 +30,12 @@ _PIECE = 1000
 """Notes read at once where all are read."""
 
 _note = schema.note
-_IDS: BindParameter[Sequence[str]] = bindparam("some", expanding=True)
-_BY_ID = select(_note).where(_note.c.id.in_(_IDS))
-_EXISTING = PreparedFor(lambda ids: select(_note.c.id, _note.c.box).where(_note.c.id.in_(ids)))
+_BY_ID = PreparedFor(lambda ids: select(_note).where(_note.c.id.in_(ids)))
+_BOX_STATE = Prepared(select(schema.box.c.revision, schema.box.c.epoch).where(schema.box.c.name == bindparam("wanted")))
+_OTHER_BOX = Prepared(select(schema.box.c.name).where(schema.box.c.name != bindparam("wanted")).limit(1))
+_STANDING = PreparedFor(
+    lambda ids: select(_note.c.id, _note.c.box, _note.c.version, _note.c.unlearned).where(_note.c.id.in_(ids))
+)
 
 
 def notes_by_id(connection: Connection, ids: Sequence[str], *, boxes: Sequence[str] | None = None) -> dict[str, Note]:
@@ -42,10 +45,9 @@ def notes_by_id(connection: Connection, ids: Sequence[str], *, boxes: Sequence[s
     return {note_id: notes[note_id] for note_id in ids if note_id in notes}
 
 
-def _rows_by_id(connection: Connection, ids: Sequence[str]) -> Iterator[RowMapping]:
-    """Yield the rows of notes by id. Boxes are for the caller to compare: asked for both, SQLite may read the box."""
-    for some in rows.chunks(list(dict.fromkeys(ids))):
-        yield from connection.execute(_BY_ID, {"some": some}).mappings()
+def _rows_by_id(connection: Connection, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of notes by id. Boxes are for the caller to compare: asked for both, SQLite may read the box."""
+    return _BY_ID.records(connection, list(dict.fromkeys(ids)))
 
 
 class Stored(NamedTuple):
@@ -76,12 +78,20 @@ def all_notes(connection: Connection) -> Iterator[list[Stored]]:
         yield [Stored(note, row["rid"], row["call_id"]) for note, row in zip(notes, found, strict=True)]
 
 
-def existing(connection: Connection, ids: Sequence[str], box: str) -> set[str]:
-    """Return which of `ids` are notes of the box."""
-    return {note_id for note_id, where in _EXISTING.rows(connection, ids) if where == box}
+class Standing(NamedTuple):
+    """How a note stands."""
+
+    version: int
+    unlearned: int
+    """The version in which forgetting last took something out of it, or 0."""
 
 
-def _notes(connection: Connection, found: Sequence[RowMapping]) -> list[Note]:
+def standing(connection: Connection, ids: Sequence[str], box: str) -> dict[str, Standing]:
+    """Return those of `ids` that are notes of the box, and how they stand."""
+    return {note_id: Standing(*how) for note_id, where, *how in _STANDING.rows(connection, ids) if where == box}
+
+
+def _notes(connection: Connection, found: Sequence[Mapping[Any, Any]]) -> list[Note]:
     made = rows.made_by(connection, (row["call_id"] for row in found))
     return [rows.to_note(row, made) for row in found]
 
@@ -210,7 +220,7 @@ def evolved_contexts(connection: Connection, note_ids: Sequence[str]) -> dict[st
     table, note = schema.revision.c, schema.note.c
     found: dict[str, str] = {}
     for some in rows.chunks(list(note_ids)):
-        stands = (table.note_id.in_(some), table.field == "context", table.undone.is_(False), table.kind != "undo")
+        stands = (table.note_id.in_(some), table.field == "context", table.undone.is_(False), table.undoes.is_(None))
         last = select(func.max(table.id)).where(*stands).group_by(table.note_id)
         query = (
             select(table.note_id, note.context)
@@ -241,10 +251,9 @@ def boxes(connection: Connection) -> list[str]:
 
 
 def box_state(connection: Connection, box: str) -> tuple[int, int]:
-    """Return a box's (revision, epoch); (0, 0) where there is no such box."""
-    table = schema.box.c
-    row = connection.execute(select(table.revision, table.epoch).where(table.name == box)).first()
-    return (0, 0) if row is None else (int(row[0]), int(row[1]))
+    """Return a box's (revision, epoch); (0, -1) where there is no such box, which no box ever has."""
+    found = _BOX_STATE.rows(connection, wanted=box)
+    return (int(found[0][0]), int(found[0][1])) if found else (0, -1)
 
 
 class Glance(NamedTuple):
@@ -276,5 +285,10 @@ def glances(connection: Connection, box: str, *, after_rid: int, after_revision:
 
 
 def postings(connection: Connection, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Return for each word the row ids of the notes of a box that hold it, ascending."""
-    return sqlite.rows_with(connection, box, words)
+    """Return for each word the row ids of the notes of a box that hold it, ascending.
+
+    A word's notes are compared with the box's, which takes three times as long as finding them; a box that is alone is
+    spared it.
+    """
+    others = _OTHER_BOX.rows(connection, wanted=box)
+    return sqlite.rows_with(connection, box if others else None, words)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.model import canonical_json
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -36,8 +38,8 @@ class Rewound:
 def without(steps: Sequence[Step], tainted: Collection[int], field: str) -> Rewound:
     """Replay the revisions of a field, oldest first, from the first tainted one on, as if those had not been.
 
-    A set keeps what the others added and lacks what they removed. A text keeps what the user wrote; one that a model
-    wrote later goes as well, since the model had seen the tainted one.
+    A set keeps what the others added and lacks what they removed. A text keeps what was written by whoever had not
+    seen the tainted one.
     """
     value = steps[0].before
     kept: dict[int, Step] = {}
@@ -60,7 +62,17 @@ def _again(step: Step, value: JsonValue, field: str, kept: dict[int, Step]) -> t
         return (_merged(value, before, after),)
     if undone is not None:
         return (undone.before,)
-    return (step.after,) if step.kind in {"user", "undo"} else None
+    return (step.after,)
+
+
+def taken_back(field: str, now: JsonValue, before: JsonValue, after: JsonValue) -> tuple[JsonValue] | None:
+    """Return what a field becomes without the change from `before` to `after` (in a tuple, since it may be null).
+
+    A set loses what the change added and regains what it removed. A text that has changed since stands on it: None.
+    """
+    if canonical_json(now) == canonical_json(after):
+        return (before,)
+    return (_merged(now, after, before),) if field in SETS and isinstance(now, list) else None
 
 
 def _merged(value: JsonValue, before: JsonValue, after: JsonValue) -> JsonValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import bindparam, select
@@ -46,7 +46,7 @@ def note_row(note: Note) -> dict[str, Any]:
     return row
 
 
-def to_note(row: RowMapping, made: Mapping[int, MadeBy]) -> Note:
+def to_note(row: Mapping[Any, Any], made: Mapping[int, MadeBy]) -> Note:
     """Return the note of a row; what the ledger holds has been validated when it went in."""
     values = {name: row[name] for name in _NOTE_PLAIN}
     values.update({name: tuple(row[name]) for name in _NOTE_LISTS})
@@ -66,10 +66,21 @@ def to_link(row: RowMapping, made: Mapping[int, MadeBy]) -> Link:
     return Link(**values, made_by=made.get(row["call_id"]))
 
 
-def revision_row(revision: Revision, call_id: int | None) -> dict[str, Any]:
+class Logged(NamedTuple):
+    """A revision with what only the ledger knows of it."""
+
+    revision: Revision
+    call_id: int | None
+    version: int | None
+    """Which version of the note it leads to."""
+
+
+def revision_row(logged: Logged) -> dict[str, Any]:
     """Return the columns of a new revision (its causes are rows of their own)."""
+    revision = logged.revision
     row = {name: getattr(revision, name) for name in _REVISION_PLAIN if name != "id"}
-    return {**row, "kind": revision.cause.kind, "undoes": revision.cause.undoes, "call_id": call_id}
+    cause = {"kind": revision.cause.kind, "undoes": revision.cause.undoes}
+    return {**row, **cause, "call_id": logged.call_id, "version": logged.version}
 
 
 def to_revision(row: RowMapping, causes: Mapping[int, Sequence[str]], made: Mapping[int, MadeBy]) -> Revision:

@@ -77,6 +77,7 @@ box = Table(
         "epoch", BigInteger, nullable=False
     ),  # grows with what a revision does not tell: deletions, other times and speakers
     Column("collection", String(64)),  # its Chroma collection, where it has one
+    Column("holes", BigInteger, nullable=False, server_default="0"),  # places in its graph that Chroma cannot use again
     Column("created_at", Micros, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -92,13 +93,15 @@ call = Table(
     sqlite_autoincrement=True,
 )
 
-# Every note whose text a call saw: what forgetting must follow. It has no index by note, since one would cost every
+# Every note whose text a call saw, and at which version of the note: what forgetting must follow. Version 0 says that
+# the call saw nothing that any model wrote, only the turn itself. It has no index by note, since one would cost every
 # commit a page for each neighbour, and forgetting, which is seldom, reads the whole file anyway.
 call_shown = Table(
     "call_shown",
     metadata,
     Column("call_id", Integer, ForeignKey("call.id", ondelete="CASCADE"), primary_key=True),
     Column("note_id", String(36), primary_key=True),
+    Column("version", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -131,6 +134,7 @@ note = Table(
     Column("call_id", Integer, ForeignKey("call.id")),
     Column("metadata", JSON, nullable=False),
     Column("version", Integer, nullable=False),
+    Column("unlearned", Integer, nullable=False),  # the version in which forgetting last took something out of it, or 0
     UniqueConstraint("box", "source_key"),
     UniqueConstraint("box", "session_id", "position"),
     Index(None, "box", "status"),
@@ -176,6 +180,7 @@ revision = Table(
     Column("undoes", Integer),
     Column("undone", Boolean, nullable=False),
     Column("call_id", Integer, ForeignKey("call.id")),
+    Column("version", Integer),  # which version of the note it led to; a link leads to none
     Column("created_at", Micros, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -195,6 +200,24 @@ outbox = Table(  # what Chroma has still to be told
     Column("box", String(255), nullable=False, index=True),
     Column("note_id", String(36), nullable=False),  # no foreign key: Chroma has to be told of deleted ones, too
     sqlite_autoincrement=True,
+)
+
+held = Table(  # plans that wait for review; their text is a note's text, so forgetting erases them
+    "held",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("box", String(255), nullable=False, index=True),
+    Column("plan", Text, nullable=False),
+    Column("created_at", Micros, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+held_note = Table(
+    "held_note",
+    metadata,
+    Column("held_id", Integer, ForeignKey("held.id", ondelete="CASCADE"), primary_key=True),
+    Column("note_id", String(36), primary_key=True, index=True),
+    sqlite_with_rowid=False,
 )
 
 access = Table(  # apart from the note, so that a search never disturbs its version

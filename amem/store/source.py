@@ -66,8 +66,12 @@ class VectorSource(Protocol):
         """Return how many rows wait, for each box with any, or for `box` alone."""
         ...
 
-    def outbox_done(self, seqs: Sequence[int]) -> None:
-        """Forget rows that Chroma has taken, or that no collection wants."""
+    def outbox_done(self, box: str, seqs: Sequence[int], *, holes: int = 0) -> int:
+        """Forget rows of a box that Chroma has taken, or that no collection wants.
+
+        `holes` are places in the graph of the box's collection that became useless by it. Return how many it has had
+        since it was claimed.
+        """
         ...
 
     def boxes(self) -> list[str]:

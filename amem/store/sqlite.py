@@ -120,6 +120,32 @@ def clear_fts(connection: Connection) -> None:
     create_fts(connection)
 
 
+def rebuild_fts(connection: Connection) -> None:
+    """Make the index anew from its texts: a deleted text's words stay in it until then."""
+    connection.execute(text("INSERT INTO note_fts (note_fts) VALUES ('rebuild')"))
+
+
+def write_anew(connection: Connection, patience: int) -> str | None:
+    """Write the file without free pages and empty the write-ahead log; say why that could not be done, or None.
+
+    It runs outside any transaction; `patience` is how long, in milliseconds, it waits for other connections.
+    """
+    with _patient(connection, patience):
+        connection.exec_driver_sql("VACUUM").close()
+        busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar_one()
+    return "another connection is reading, so that the write-ahead log cannot be emptied" if busy else None
+
+
+@contextmanager
+def _patient(connection: Connection, patience: int) -> Iterator[None]:
+    usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    _pragma(connection, f"busy_timeout = {patience}")
+    try:
+        yield
+    finally:
+        _pragma(connection, f"busy_timeout = {usual}")
+
+
 def check_fts(connection: Connection) -> None:
     """Have the full-text index check itself; the database raises its error where it is damaged."""
     connection.execute(text("INSERT INTO note_fts (note_fts) VALUES ('integrity-check')"))
@@ -135,17 +161,18 @@ def lost_references(connection: Connection) -> list[str]:
     return [f"{child}:{rid}" for child, rid, _, _ in connection.execute(text("PRAGMA foreign_key_check"))]
 
 
-def rows_with(connection: Connection, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Return for each word the row ids of the notes of `box` that hold it, by its stem, ascending.
+def rows_with(connection: Connection, box: str | None, words: Sequence[str]) -> list[NDArray[np.int64]]:
+    """Return for each word the row ids of the notes of `box`, or of all, that hold it, by its stem, ascending.
 
     A word's row ids come as one text: fetching thousands of rows one by one takes longer than finding them.
     """
+    here = "" if box is None else f'box : "{box_word(box)}" AND '
     cursor = connection.connection.cursor()
     found = []
     try:
         for word in words:
             quoted = word.replace('"', '""')
-            cursor.execute(_ROWS_WITH, (f'box : "{box_word(box)}" AND body : "{quoted}"',))
+            cursor.execute(_ROWS_WITH, (f'{here}body : "{quoted}"',))
             row = cursor.fetchone()
             found.append(_numbers(row[0] if row else None))
     finally:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,11 +18,11 @@ from amem.errors import IndexUnavailable
 from amem.store.access import ChromaAccess
 from amem.store.claims import Claims
 from amem.store.feed import Feed
-from amem.store.matrix import Match, Matrix, ranked
+from amem.store.matrix import Aligned, Match, Matrix, ranked
 from amem.store.mirror import Mirror, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _CACHE_BYTES = 512 * 2**20
 _SPARE = 16
 """Rows asked of Chroma beyond `k`, in place of those that are out of date."""
+_ALIKE = 0.999
+"""Cosine of a vector with itself, but for what rounding takes."""
 _FEW = 500
 """Up to so many allowed ids are read one by one; above, the whole box is kept in memory."""
 
@@ -45,6 +48,8 @@ class Difference(NamedTuple):
     """Ids that Chroma should have."""
     ghosts: tuple[str, ...]
     """Ids that Chroma should not have."""
+    differing: tuple[str, ...]
+    """Ids of which Chroma has another vector."""
 
 
 class VectorIndex:
@@ -91,11 +96,16 @@ class VectorIndex:
 
     def cosines(self, box: str, ids: Sequence[str], query: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the exact cosine of each note of `box`, in order; NaN where it has no vector."""
-        if self._is_small(box):
-            return self._mirror(box).cosines(ids, query)
-        some = Matrix()
-        some.put(*self._source.vectors_of(ids))
-        return some.cosines(ids, query)
+        known = self.all_cosines(box, Aligned(ids), query)
+        if known is None:
+            some = Matrix()
+            some.put(*self._source.vectors_of(ids))
+            known = some.cosines(Aligned(ids), query)
+        return known
+
+    def all_cosines(self, box: str, ids: Aligned, query: NDArray[np.float32]) -> NDArray[np.float64] | None:
+        """Return the same for all notes of a box at once, or None where the box is too large to be held in memory."""
+        return self._mirror(box).cosines(ids, query) if self._is_small(box) else None
 
     def vectors(self, ids: Sequence[str]) -> tuple[list[str], np.ndarray]:
         """Return the ledger's vectors of those `ids` that have one, in order."""
@@ -121,12 +131,49 @@ class VectorIndex:
         serving = self._serving(box, small=True)
         if serving is None:
             return None
-        index, name = serving
-        _, waiting = self._overlay(box).overlay(np.zeros((0, 1), dtype=np.float32), 0)
-        there, wanted = set(index.ids(name)), self._mirror(box).ids()
+        before = self._awaited(box)
+        try:
+            there, differing = self._compared(*serving)
+        except IndexUnavailable as error:
+            self._failed(error)
+            return None
+        wanted = self._mirror(box).ids()
+        waiting = before | self._awaited(box)  # others write while this compares
         return Difference(
-            missing=tuple(sorted(wanted - there - waiting)), ghosts=tuple(sorted(there - wanted - waiting))
+            missing=tuple(sorted(wanted - there - waiting)),
+            ghosts=tuple(sorted(there - wanted - waiting)),
+            differing=tuple(sorted(differing - waiting)),
         )
+
+    def _awaited(self, box: str) -> set[str]:
+        """Return the ids about which Chroma is not to be believed."""
+        return self._overlay(box).overlay(np.zeros((0, 1), dtype=np.float32), 0)[1]
+
+    def _compared(self, index: ChromaIndex, name: str) -> tuple[set[str], set[str]]:
+        """Return the ids that a collection has, and those of them with another vector than the ledger's."""
+        there: set[str] = set()
+        differing: set[str] = set()
+        for ids, found in index.rows(name):
+            there.update(ids)
+            known, vectors = self._source.vectors_of(ids)
+            places = {note_id: place for place, note_id in enumerate(ids)}
+            rows = found[[places[note_id] for note_id in known]]
+            if rows.shape != vectors.shape:
+                differing.update(known)
+                continue
+            alike = np.einsum("ij,ij->i", rows, vectors) >= _ALIKE
+            differing.update(note_id for note_id, same in zip(known, alike, strict=True) if not same)
+        return there, differing
+
+    @property
+    def damage(self) -> str | None:
+        """Why Chroma is given up until it is rebuilt; None where it is not."""
+        return None if self._access is None else self._access.damage
+
+    def distrust(self) -> None:
+        """Have Chroma looked at from a child process before it is opened here, as after a crash."""
+        if self._access is not None:
+            self._access.distrust()
 
     def _through_chroma(
         self, box: str, index: ChromaIndex, name: str, queries: NDArray[np.float32], k: int
@@ -180,6 +227,10 @@ class VectorIndex:
         """
         return self._feed.drain(box, force=force)
 
+    def put(self, box: str, rows: int) -> int:
+        """Have Chroma told where `rows` rows at most came into a box's outbox: it is, when a whole batch waits."""
+        return self._feed.put(box, rows)
+
     def rebuild(self, progress: Progress | None = None) -> int:
         """Make Chroma anew from the ledger; return how many vectors it was given.
 
@@ -195,6 +246,13 @@ class VectorIndex:
         with self._caching:
             self._mirrors.clear()
             self._waiting.clear()
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """Keep Chroma closed in this process meanwhile; it is opened again at next need, and asked what it has."""
+        with self._feed.paused(), nullcontext() if self._access is None else self._access.closed():
+            yield
+            self._claims.forget()
 
     def _failed(self, error: IndexUnavailable) -> None:
         if self._access is not None:

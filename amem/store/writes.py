@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from amem.store import rows, schema
+from amem.store.erase_box import first_epoch
 from amem.store.prepared import Prepared
 
 if TYPE_CHECKING:
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 
     from amem.model import Link, Note, Revision, Usage
     from amem.store.plan import Call
+    from amem.store.queries import Standing
+    from amem.store.rows import Logged
 
 _FIXED = {
     "rid", "id", "box", "agent_id", "session_id", "position", "content", "source_key", "sources", "trust", "created_at",
+    "unlearned",
 }  # fmt: skip
 _MUTABLE = [column.name for column in schema.note.c if column.name not in _FIXED]
 _box, _note, _link, _revision, _usage = schema.box.c, schema.note.c, schema.link.c, schema.revision.c, schema.usage.c
@@ -83,8 +87,14 @@ _NEW_ACCESS = _insert(schema.access)
 
 def ensure_box(connection: Connection, name: str, at: datetime) -> None:
     """Create the box where it does not exist."""
-    if not _BOX.rows(connection, wanted=name):
-        connection.execute(insert(schema.box).values(name=name, revision=0, epoch=0, created_at=at))
+    if not has_box(connection, name):
+        epoch = first_epoch(connection)
+        connection.execute(insert(schema.box).values(name=name, revision=0, epoch=epoch, created_at=at))
+
+
+def has_box(connection: Connection, name: str) -> bool:
+    """Whether there is such a box."""
+    return bool(_BOX.rows(connection, wanted=name))
 
 
 def raise_box(connection: Connection, name: str, column: str) -> int:
@@ -102,7 +112,8 @@ def next_position(connection: Connection, box: str, session_id: str) -> int:
 def insert_notes(connection: Connection, notes: Sequence[tuple[Note, str | None]]) -> list[int]:
     """Insert notes with their source keys; return their row ids."""
     return _NEW_NOTE.keys(
-        connection, [{**rows.note_row(note), "source_key": key, "call_id": None} for note, key in notes]
+        connection,
+        [{**rows.note_row(note), "source_key": key, "call_id": None, "unlearned": 0} for note, key in notes],
     )
 
 
@@ -140,14 +151,16 @@ def enqueue(connection: Connection, box: str, note_ids: Sequence[str]) -> None:
     _WAIT.run(connection, [{"box": box, "note_id": note_id} for note_id in note_ids])
 
 
-def insert_calls(connection: Connection, calls: Sequence[Call], at: datetime) -> list[int]:
-    """Record calls and what they were shown; return their ids."""
+def insert_calls(
+    connection: Connection, calls: Sequence[Call], there: Mapping[str, Standing], at: datetime
+) -> list[int]:
+    """Record calls and what they were shown, of notes that are `there`; return their ids."""
     values = [{"stage": c.stage, "model": c.model, "prompt": c.prompt, "created_at": at} for c in calls]
     ids = _NEW_CALL.keys(connection, values)
     shown = [
-        {"call_id": call_id, "note_id": note_id}
+        {"call_id": call_id, "note_id": note_id, "version": there[note_id].version if version is None else version}
         for call_id, call in zip(ids, calls, strict=True)
-        for note_id in sorted(set(call.shown))
+        for note_id, version in sorted(call.sights.items())
     ]
     _NEW_SHOWN.run(connection, shown)
     return ids
@@ -171,10 +184,10 @@ def take_links(connection: Connection, box: str, ids: Sequence[int]) -> list[Lin
     return [rows.to_link(row, {}) for row in found]
 
 
-def insert_revisions(connection: Connection, revisions: Sequence[tuple[Revision, int | None]]) -> list[Revision]:
-    """Append revisions with the calls behind them; return them with their ids."""
-    keys = _NEW_REVISION.keys(connection, [rows.revision_row(revision, call_id) for revision, call_id in revisions])
-    stored = [item.model_copy(update={"id": key}) for key, (item, _) in zip(keys, revisions, strict=True)]
+def insert_revisions(connection: Connection, logged: Sequence[Logged]) -> list[Revision]:
+    """Append revisions; return them with their ids."""
+    keys = _NEW_REVISION.keys(connection, [rows.revision_row(item) for item in logged])
+    stored = [item.revision.model_copy(update={"id": key}) for key, item in zip(keys, logged, strict=True)]
     causes = [
         {"revision_id": item.id, "note_id": note_id} for item in stored for note_id in dict.fromkeys(item.cause.notes)
     ]
@@ -185,6 +198,22 @@ def insert_revisions(connection: Connection, revisions: Sequence[tuple[Revision,
 def mark_undone(connection: Connection, revision_ids: Sequence[int], *, undone: bool) -> None:
     """Note down that revisions are taken back, or stand again."""
     _UNDONE.run(connection, [{"wanted": key, "now": undone} for key in revision_ids])
+
+
+def settle_builders(connection: Connection, revision_ids: Sequence[int]) -> None:
+    """Say of notes whose builds were taken back, or stand again, which call made what they are known for now."""
+    last = (
+        select(_revision.call_id)
+        .where(_revision.note_id == _note.id, _revision.kind == "build", _revision.undone.is_(False))
+        .order_by(_revision.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    for some in rows.chunks(revision_ids):
+        rebuilt = select(_revision.note_id).where(_revision.id.in_(some), _revision.kind == "build")
+        connection.execute(
+            update(schema.note).where(_note.id.in_(rebuilt)).values(call_id=func.coalesce(last, _note.call_id))
+        )
 
 
 def touch(connection: Connection, accesses: Mapping[str, tuple[int, datetime]]) -> None:

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def read(path: Path) -> tuple[Checked, bytes]:
+    """Return a JSON file's value, and its bytes.
+
+    Raises:
+        InputError: it cannot be read, or is not JSON.
+    """
+    try:
+        data = path.read_bytes()
+        return Checked(json.loads(data), str(path)), data
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
 
 
 class Checked:
@@ -98,3 +115,23 @@ class Checked:
         if isinstance(self._value, (int, float)) and not isinstance(self._value, bool):
             return str(self._value)
         return self.text()
+
+    def number(self) -> float:
+        """Return this number; true and false are 1 and 0, as metrics write them.
+
+        Raises:
+            InputError: it is something else.
+        """
+        if not isinstance(self._value, (int, float)):
+            raise self.wrong("a number")
+        return float(self._value)
+
+    def truth(self) -> bool:
+        """Return this true or false.
+
+        Raises:
+            InputError: it is something else.
+        """
+        if not isinstance(self._value, bool):
+            raise self.wrong("true or false")
+        return self._value

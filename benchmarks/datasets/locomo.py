@@ -8,7 +8,6 @@ it, and a memory that is given them has an easier task. The data is CC BY-NC 4.0
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from amem.errors import InputError
 from amem.model import Frozen, Moment
 
-from .checking import Checked
+from .checking import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    from .checking import Checked
 
 SHA256 = "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
 """Of the official file, the same since August 2024."""
@@ -131,13 +132,7 @@ def load(path: Path) -> Locomo:
     Raises:
         InputError: it cannot be read or departs from the schema, with the place: `[0].conversation.session_1[3]`.
     """
-    try:
-        data = path.read_bytes()
-        root = Checked(json.loads(data), str(path))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
+    root, data = read(path)
     digest = hashlib.sha256(data).hexdigest()
     other = f"{path.name} is not the official file: its SHA-256 is {digest}, not {SHA256}"
     return Locomo(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.recall.packing import line
 
-from .measures import Line, Worth, worth
+from ..metrics.evidence import Line, Worth, worth  # noqa: TID252 - in a wheel, this package has another name
 from .turns import turn_id, turns_of
 
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ import numpy as np
 
 from amem.model import Frozen
 
+from ..metrics.evidence import BUDGETS, KS  # noqa: TID252 - in a wheel, this package has another name
+from ..statistics.bootstrap import interval  # noqa: TID252 - likewise
+from ..statistics.cost import Latency, latency  # noqa: TID252 - likewise
 from .baselines import NAMES
-from .bootstrap import interval
-from .measures import BUDGETS, KS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from .measures import Worth
+    from ..metrics.evidence import Worth  # noqa: TID252 - likewise
 
     Floats = NDArray[np.float64]
 
@@ -62,13 +63,6 @@ class Breakdown(Scores):
     by_conversation: dict[str, Scores]
     interval: dict[str, tuple[float, float]]
     """95 % of a bootstrap by conversation, for each recall; empty where there is one conversation only."""
-
-
-class Latency(Frozen):
-    """How long a stage took."""
-
-    p50_ms: float
-    p95_ms: float
 
 
 class SetReport(Breakdown):
@@ -123,7 +117,7 @@ def set_report(asked: Sequence[Asked], left_out: int) -> SetReport | None:
         baselines={name: breakdown(asked, name) for name in NAMES},
         variants={name: breakdown(asked, name) for name in (WITH_CUES, CUES_ALONE) if name in asked[0].worth},
         left_out=left_out,
-        latency={stage: _latency([one.seconds[stage] for one in asked]) for stage in asked[0].seconds},
+        latency={stage: latency([one.seconds[stage] for one in asked]) for stage in asked[0].seconds},
     )
 
 
@@ -161,8 +155,3 @@ def _means(values: Floats) -> dict[str, float | None]:
 
 def _rounded(span: tuple[float, float]) -> tuple[float, float]:
     return round(span[0], _DIGITS), round(span[1], _DIGITS)
-
-
-def _latency(seconds: Sequence[float]) -> Latency:
-    middle, most = np.quantile(np.asarray(seconds) * 1e3, (0.5, 0.95))
-    return Latency(p50_ms=round(float(middle), 2), p95_ms=round(float(most), 2))

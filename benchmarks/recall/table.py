@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from ..datasets.locomo import CATEGORIES  # noqa: TID252 - in a wheel, this package has another name
-from .measures import BUDGETS, KS
+from ..metrics.evidence import BUDGETS, KS  # noqa: TID252 - likewise
 from .report import CUES_ALONE, OURS, WITH_CUES
 
 if TYPE_CHECKING:

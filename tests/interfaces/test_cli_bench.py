@@ -66,3 +66,26 @@ def test_an_imported_conversation_is_measured_where_it_is(amem, mini):
 def test_the_users_own_memory_is_left_alone(amem, mini, tmp_path):
     amem("bench", "recall", "--data", mini)
     assert not (tmp_path / "notes").exists()
+
+
+def test_bench_selftest_names_each_deviation_and_exits_with_1(amem, mini):
+    result = amem("bench", "selftest", "--locomo", mini)
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("SHA-256 of the file: expected 79fa87e90f04")
+    assert any(line.startswith("always refuses: official score, categories all: expected 0.233") for line in lines)
+    assert lines[-1].endswith(f"values checked, {len(lines) - 1} of them deviating")
+
+
+def test_bench_selftest_prints_json(amem, mini):
+    found = json.loads(amem("bench", "selftest", "--locomo", mini, "--json").stdout)
+    assert set(found) == {"data_sha256", "checked", "deviations", "left_out", "versions"}
+    assert found["deviations"][0]["name"] == "SHA-256 of the file"
+
+
+def test_bench_selftest_takes_more_golden_values(amem, mini, tmp_path):
+    case = {"true": "(A)", "answer": "(B)", "judge_result": "Correct"}
+    (tmp_path / "more.json").write_text(json.dumps({"judge": [case]}))
+    result = amem("bench", "selftest", "--locomo", mini, "--golden", tmp_path / "more.json")
+    assert "DialSim answer 0: strict: expected correct, found wrong" in result.stdout
+    assert amem("bench", "selftest", "--locomo", mini, "--golden", tmp_path / "none.json").exit_code == 2

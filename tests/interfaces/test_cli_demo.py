@@ -27,7 +27,7 @@ def weaves(request):
         return NOTHING
     new, old = newer[0]["number"], older[0]["number"]
     link = {"source": new, "targets": [old], "relation": "goes on", "reason": "The same thing."}
-    context = f"Known better since {newer[0]['date']}."
+    context = f"{older[0]['context']} Known better since {newer[0]['date']}."
     change = {"neighbour": old, "because": [new], "context": context, "keywords": ["later"], "tags": []}
     return {"links": [link], "changes": [change]}
 
@@ -106,7 +106,7 @@ def test_it_says_plainly_that_replies_are_live(tmp_path):
 def test_it_shows_before_and_after_with_the_cause_and_marks_the_expected_turns(made, source):
     text = lines(made[1], source)
     assert "context before: About: " in text
-    assert "context after:  Known better since" in text
+    assert re.search(r"context after:  About: .* Known better since", text)
     assert "because of 2024-" in text
     assert "goes on → 2024-" in text
     assert re.search(r"^ ✓ \[\d+\] 2024-02-03 Tomasz: Guess what", text, re.MULTILINE)

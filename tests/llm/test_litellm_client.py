@@ -1,6 +1,6 @@
 """The real litellm against a real HTTP server that serves every fault.
 
-The one file that imports litellm, which takes eight seconds of CPU once.
+Importing litellm takes eight seconds of CPU once; besides this file only tests/faults needs it.
 """
 
 from __future__ import annotations
@@ -173,6 +173,17 @@ async def test_without_a_retry_after_the_pause_grows(server, client, make_reques
     first, second, third = (request.at for request in server.requests)
     assert second - first >= 0.49
     assert third - second >= 0.99
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # litellm's, of answers that are none
+async def test_an_answer_whose_fields_are_of_the_wrong_type_is_read_or_is_an_outage(server, client, make_request):
+    usage = {"prompt_tokens": -5, "completion_tokens": -1, "total_tokens": -6}
+    choice = {"index": 0, "message": {"role": "assistant", "content": "a \ud800 b"}, "finish_reason": "stop"}
+    answer = {"id": "1", "object": "chat.completion", "created": 1, "model": 4, "choices": [choice], "usage": usage}
+    server.plan(replies(answer))
+    reply = await client().complete(make_request())
+    assert (reply.text, reply.model) == ("a \ufffd b", "4")
+    assert reply.usage.prompt_tokens is None, "a budget must not grow"
 
 
 @pytest.mark.parametrize("slow", [drips(30), says("late", seconds=30)])

@@ -152,7 +152,7 @@ def note(number):
     return Note(id=f"n{number}", content="text", occurred_at=AT, created_at=AT)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(
     scores=st.lists(st.floats(-5, 9), min_size=1, max_size=4),
     ends=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0, 1)), max_size=12),
@@ -171,9 +171,7 @@ def test_no_linked_note_scores_above_the_hit_it_came_from_and_each_comes_once(sc
     assert [step.score for step in ways] == sorted((step.score for step in ways), reverse=True)
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(extra=st.lists(st.sampled_from(["Ana hikes in autumn.", "boots", "piano", "日本の秋"]), min_size=1, max_size=3))
 async def test_notes_that_the_filter_excludes_change_nothing_linked_or_not(open_memory, tmp_path_factory, extra):
     path = tmp_path_factory.mktemp("m") / "memory"

@@ -16,7 +16,7 @@ from amem.model import Note
 from amem.recall.cues import WORD, Vocabulary, held, stem
 from amem.recall.features import Question
 from amem.recall.graph import SALIENT, Graph
-from amem.recall.layout import View
+from amem.recall.layout import Columns, View
 from amem.recall.reconstruction import Spread, reconstruct, remember
 from amem.recall.timefocus import time_focus
 from amem.store.queries import Glance
@@ -237,8 +237,9 @@ def graph_of(texts, before=()):
     for text in before:
         held(noted(0, text), vocabulary)
     notes = [noted(number, text) for number, text in enumerate(texts)]
-    view = View([Glance(n, note.id, None, None, None, NOW, note.content, False) for n, note in enumerate(notes)])
-    return Graph(view, [held(note, vocabulary) for note in notes], vocabulary)
+    columns = Columns()
+    columns.extend([Glance(n, note.id, None, None, None, NOW, note.content, False) for n, note in enumerate(notes)])
+    return Graph(View(columns), [held(note, vocabulary) for note in notes], vocabulary)
 
 
 def noted(number, text):
@@ -256,7 +257,7 @@ def test_of_equally_rare_words_those_that_stand_first_become_cues():
         assert [name for kind, name in names if kind == WORD] == words[:SALIENT]
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(inside=TEXTS, outside=TEXTS)
 def test_words_of_notes_outside_the_view_change_nothing(inside, outside):
     found = []
@@ -268,7 +269,7 @@ def test_words_of_notes_outside_the_view_change_nothing(inside, outside):
     assert found[0] == found[1]
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(texts=TEXTS, threshold=st.floats(0, 1), decay=st.floats(0, 2), levels=st.integers(1, 3))
 def test_activation_is_a_share_and_every_note_reached_has_a_way(texts, threshold, decay, levels):
     spread = Spread(decay, threshold, levels)

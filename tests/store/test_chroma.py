@@ -280,13 +280,13 @@ def test_a_folder_replaced_at_runtime_is_noticed(tmp_path, index, name):
 def test_a_panic_in_rust_is_an_unavailable_index():
     panic = type("PanicException", (BaseException,), {})
     refused = pytest.raises(IndexUnavailable, match="could not be searched: PanicException: out of bounds")
-    with refused, chroma._guarded("be searched"):
+    with refused, chroma.guarded("be searched"):
         raise panic("out of bounds")
 
 
 @pytest.mark.parametrize("error", [KeyError, AttributeError, KeyboardInterrupt, ZeroDivisionError])
 def test_a_programming_error_is_not_hidden(error):
-    with pytest.raises(error), chroma._guarded("be searched"):
+    with pytest.raises(error), chroma.guarded("be searched"):
         raise error
 
 
@@ -294,6 +294,15 @@ def test_a_path_that_is_no_folder(tmp_path):
     (tmp_path / FOLDER).write_text("a file")
     with pytest.raises(IndexUnavailable, match="could not be opened"):
         ChromaIndex.embedded(tmp_path)
+
+
+def test_trap_what_did_not_start_would_be_given_out_again_broken(tmp_path):
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "chroma.sqlite3").write_bytes(b"junk" * 5000)
+    with pytest.raises(IndexUnavailable, match="could not be opened"):
+        ChromaIndex.embedded(tmp_path)
+    chroma.remove(tmp_path)
+    ChromaIndex.embedded(tmp_path).close()
 
 
 # -- looking at what was not closed --------------------------------------------------------------
@@ -341,7 +350,7 @@ def test_a_damaged_database_is_found_out_and_this_process_survives(persisted, tm
     shutil.copytree(persisted / FOLDER, tmp_path / FOLDER)
     (path,) = (tmp_path / FOLDER).rglob(file)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(IndexUnavailable, match="not closed and is damaged"):
+    with pytest.raises(IndexUnavailable, match="Chroma is damaged"):
         probe.probe(tmp_path)
 
 

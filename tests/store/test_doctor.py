@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from itertools import count
+
 import numpy as np
 import pytest
 from ledger_support import DIMENSION, Shelf, change, vector
 from vector_source import units
 
+from amem.embedding import HashEmbedder
+from amem.opening import open_rooms
+from amem.repair import repair
 from amem.settings import Settings
 from amem.store.doctor import doctor
 from amem.store.outbox import LedgerVectors
@@ -22,9 +28,26 @@ ONE, TWO, THREE, FOUR, ALONE, THEIRS = (number(i) for i in range(1, 7))
 NOBODY = number(99)
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """The file of a ledger in which everything has happened once."""
+    shelf = Shelf(tmp_path_factory.mktemp("lived"))
+    live_in(shelf)
+    shelf.close()
+    return shelf.path
+
+
 @pytest.fixture
-def lived_in(shelf):
+def lived_in(template, tmp_path):
     """A ledger in which everything has happened once."""
+    shutil.copy(template, tmp_path)
+    shelf = Shelf(tmp_path)
+    shelf._numbers = count(100)
+    yield shelf
+    shelf.close()
+
+
+def live_in(shelf):
     one, two, three, four = shelf.accept("bread oven", "sourdough", "flour", "cake tin", session_id="s")
     alone = shelf.add("a lighthouse", tags=("given",), pinned=("tags",), metadata={"a": [1]}, source="m1")
     theirs = shelf.add("theirs", box="theirs", session_id="s")
@@ -49,8 +72,7 @@ def lived_in(shelf):
     shelf.link(gone, two)
     shelf.forget(gone)
     shelf.ledger.put_vectors(shelf.ledger.without_vector(), {text: vector(text) for text in _texts(shelf)})
-    shelf.vectors.outbox_done([row.seq for row in shelf.vectors.outbox()][:3])
-    return shelf
+    shelf.vectors.outbox_done("default", [row.seq for row in shelf.vectors.outbox()][:3])
 
 
 def _texts(shelf):
@@ -176,7 +198,7 @@ PLANTED = [
     ("a vector filed elsewhere", [f"UPDATE vector SET box = 'theirs' WHERE note_id = '{ONE}'"], "vector_box", ONE),
     ("a box behind its vectors", ["UPDATE box SET revision = 0 WHERE name = 'theirs'"], "box_revision", "theirs"),
     ("an outbox of no box", [f"INSERT INTO outbox (box, note_id) VALUES ('nowhere', '{ONE}')"], "outbox_box", None),
-    ("a call that saw nobody", [f"INSERT INTO call_shown VALUES (1, '{NOBODY}')"], "shown", NOBODY),
+    ("a call that saw nobody", [f"INSERT INTO call_shown VALUES (1, '{NOBODY}', 0)"], "shown", NOBODY),
     ("a change because of nobody", [f"INSERT INTO revision_cause VALUES (1, '{NOBODY}')"], "cause", NOBODY),
     ("ready and waiting", [f"UPDATE note SET pending_reason = 'queued' WHERE id = '{ONE}'"], "status", ONE),
     ("ready with an error", [f"UPDATE note SET error = 'x' WHERE id = '{ONE}'"], "status", ONE),
@@ -211,6 +233,20 @@ PLANTED = [
         "s",
     ),
     ("a newer schema", ["UPDATE alembic_version SET version_num = '9'"], "schema", "9"),
+    ("a box that is not listed", [WITHOUT_RULES, "DELETE FROM box WHERE name = 'theirs'"], "box_missing", "theirs"),
+    ("two boxes with one collection", ["UPDATE box SET collection = 'c'"], "collection", "theirs"),
+    ("a version behind its history", [f"UPDATE note SET version = 2 WHERE id = '{ONE}'"], "version", ONE),
+    ("a source of somebody else", [f"UPDATE note SET source_key = 'm9' WHERE id = '{ALONE}'"], "source", ALONE),
+    ("somebody who read nothing", [f"INSERT INTO access VALUES ('{NOBODY}', 1, 0)"], "access", NOBODY),
+    ("a link that is too strong", ["UPDATE link SET strength = 7 WHERE id = 1"], "link_value", "1"),
+    ("a link beyond all years", ["UPDATE link SET created_at = 9000000000000000000 WHERE id = 1"], "link_value", "1"),
+    ("a revision of no kind", ["UPDATE revision SET kind = 'magic' WHERE id = 1"], "revision_value", "1"),
+    (
+        "a revision before all years",
+        ["UPDATE revision SET created_at = -9000000000000000000 WHERE id = 1"],
+        "revision_value",
+        "1",
+    ),
     (
         "a row that refers to nothing",
         [WITHOUT_RULES, "UPDATE note SET call_id = 999 WHERE rid = 1"],
@@ -233,6 +269,27 @@ def test_a_planted_problem_is_found_and_named(lived_in, done, kind, named):
         assert named in found[kind].what
 
 
+OPENED = [case for case in PLANTED if case[2] not in {"schema", "position"}]
+"""All but a ledger that is not opened at all, and one whose very tables are no longer amem's."""
+
+
+@pytest.mark.parametrize(("done", "kind"), [case[1:3] for case in OPENED], ids=[case[0] for case in OPENED])
+async def test_a_planted_problem_is_mended_or_it_is_said_that_it_cannot_be(lived_in, tmp_path, done, kind):
+    plant(lived_in, done)
+    kept = lived_in.sql("SELECT id, content, keywords, tags, context, version FROM note ORDER BY rid")
+    lived_in.close()
+    rooms = open_rooms(tmp_path, Settings(chroma=False), embedder=HashEmbedder(DIMENSION))
+    left = (await repair(rooms, doctor(rooms.ledger, rooms.vectors))).problems
+    rooms.ledger.close()
+    assert (kind in {problem.kind for problem in left}) == (kind not in MENDED)
+    assert not {problem.kind for problem in left} & MENDED
+    assert all("Restore a backup" in problem.repair for problem in left)
+    assert lived_in.sql("SELECT id, content, keywords, tags, context, version FROM note ORDER BY rid") == kept
+
+
+MENDED = {kind for kind, about in KINDS.items() if "amem reindex` mends" in about.repair}
+
+
 def plant(shelf, statements):
     """Do to the file what amem never would, as another program."""
     import sqlite3
@@ -244,7 +301,8 @@ def plant(shelf, statements):
 
 
 def test_every_kind_of_problem_is_planted_somewhere():
-    elsewhere = {"damaged", "embedding", "index_missing", "index_ghost"}
+    of_chroma = {"index_missing", "index_ghost", "index_differs", "index_damaged"}
+    elsewhere = {"damaged", "embedding", "unfinished", *of_chroma}
     assert {case[2] for case in PLANTED} | elsewhere == set(KINDS)
 
 
@@ -312,9 +370,13 @@ def test_a_chroma_that_is_out_of_step_is_reported(lived_in, tmp_path):
         name = lived_in.vectors.collections()["default"]
         chroma = index._access.get()
         chroma.delete(name, [ONE])
-        chroma.upsert(name, [NOBODY], units(1, DIMENSION), [{"status": "ready"}])
+        chroma.upsert(name, [NOBODY, TWO], units(2, DIMENSION), [{"status": "ready"}] * 2)
         found = {p.kind: (p.box, p.ids) for p in doctor(lived_in.ledger, lived_in.vectors, index).problems}
-        assert found == {"index_missing": ("default", (ONE,)), "index_ghost": ("default", (NOBODY,))}
+        assert found == {
+            "index_missing": ("default", (ONE,)),
+            "index_ghost": ("default", (NOBODY,)),
+            "index_differs": ("default", (TWO,)),
+        }
     finally:
         index.close()
 
@@ -325,7 +387,7 @@ def test_a_vector_that_waits_for_chroma_is_no_problem(lived_in, tmp_path):
         index.drain(force=True)
         lived_in.add("not in Chroma yet")
         lived_in.forget(lived_in.get(ALONE))
-        assert doctor(lived_in.ledger, lived_in.vectors, index).problems == ()
+        assert {problem.kind for problem in doctor(lived_in.ledger, lived_in.vectors, index).problems} <= {"unfinished"}
     finally:
         index.close()
 

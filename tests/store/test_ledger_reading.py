@@ -245,13 +245,21 @@ def test_words_are_found_by_their_stems_and_cjk_by_pairs_of_letters(shelf, conte
     assert found(shelf, question) == [note.id]
 
 
+def test_words_are_found_alike_whether_a_box_is_alone_or_not(shelf):
+    mine = [shelf.add(f"bread {word}").id for word in ("oven", "knife")]
+    alone = shelf.holding("bread oven")
+    theirs = shelf.add("bread oven", box="theirs").id
+    assert shelf.holding("bread oven") == alone == mine
+    assert shelf.holding("bread oven", "theirs") == [theirs]
+
+
 def test_stats_count_what_there_is(shelf):
     _, other = fill(shelf, "default")
-    shelf.vectors.outbox_done([row.seq for row in shelf.vectors.outbox() if row.note_id == other.id])
+    shelf.vectors.outbox_done("default", [row.seq for row in shelf.vectors.outbox() if row.note_id == other.id])
     stats = shelf.ledger.stats("default", index="chroma")
     assert (stats.notes, stats.ready, stats.pending, stats.archived) == (3, 2, {"queued": 1}, 0)
     assert (stats.links, stats.revisions, stats.unindexed, stats.index) == (1, 3, 2, "chroma")
-    shelf.vectors.outbox_done([row.seq for row in shelf.vectors.outbox()])
+    shelf.vectors.outbox_done("default", [row.seq for row in shelf.vectors.outbox()])
     assert shelf.ledger.stats("default", index="-").unindexed == 0
 
 

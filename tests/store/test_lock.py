@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from amem.errors import IndexUnavailable
+from amem.store.chroma import FOLDER
 from amem.store.lock import LOCK_FILE, Holder, IndexLock
 
 HOLD = """
@@ -74,6 +76,57 @@ def test_a_clean_release_leaves_no_mark(tmp_path):
     lock = IndexLock.acquire(tmp_path)
     assert not lock.was_dirty
     lock.release()
+
+
+def closed_chroma(directory):
+    """What a process leaves that had Chroma open and closed it."""
+    folder = directory / FOLDER / "segment"
+    folder.mkdir(parents=True)
+    lock = IndexLock.acquire(directory)
+    (folder.parent / "chroma.sqlite3").write_bytes(b"rows")
+    (folder / "data_level0.bin").write_bytes(b"vectors")
+    lock.release()
+    return folder.parent
+
+
+def is_suspect(directory):
+    lock = IndexLock.acquire(directory)
+    lock.release()
+    return lock.was_dirty
+
+
+def test_what_was_closed_and_left_alone_is_not_suspect(tmp_path):
+    closed_chroma(tmp_path)
+    assert not is_suspect(tmp_path)
+    assert not is_suspect(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["removed", "lost", "cut", "rewritten", "foreign", "put back"])
+def test_whatever_happened_to_a_closed_chroma_makes_the_next_open_look_first(tmp_path, damage):
+    folder = closed_chroma(tmp_path)
+    file = folder / "segment" / "data_level0.bin"
+    if damage == "removed":
+        shutil.rmtree(folder)
+    elif damage == "lost":
+        file.unlink()
+    elif damage == "cut":
+        os.truncate(file, 3)
+    elif damage == "rewritten":
+        file.write_bytes(b"sectorv")
+    elif damage == "foreign":
+        (folder / "segment" / "link_lists.bin").write_bytes(b"")
+    else:
+        shutil.copytree(folder, tmp_path / "backup", copy_function=shutil.copyfile)
+        shutil.rmtree(folder)
+        (tmp_path / "backup").rename(folder)
+    assert is_suspect(tmp_path)
+    assert not is_suspect(tmp_path)  # what that process closed is known again
+
+
+def test_another_version_of_chroma_looks_before_it_opens(tmp_path, monkeypatch):
+    closed_chroma(tmp_path)
+    monkeypatch.setattr("amem.store.lock.version", lambda _: "9.9.9")
+    assert is_suspect(tmp_path)
 
 
 def test_a_release_after_a_failure_leaves_the_mark(tmp_path):

@@ -6,6 +6,7 @@ from recording_support import Fields, Live, recorded
 
 from amem.errors import AmemError, LLMError
 from amem.llm.metering import Meter
+from amem.llm.recording_file import case_of
 from amem.llm.structured import ask
 from amem.testing import RecordedLLM, RecordingMiss
 
@@ -113,3 +114,11 @@ async def test_a_long_diff_is_cut_in_the_message_and_whole_in_the_error(root, re
     assert len(str(miss).splitlines()) < 80
     assert "+new 199" in miss.diff
     assert "more lines in .diff" in str(miss)
+
+
+async def test_a_case_recorded_in_another_wording_can_be_recorded_from_the_shell(root, request_of):
+    await recorded(root, request_of(wording="Give several keywords."))
+    miss = await missed(root, request_of(wording="Give 3-7 keywords."))
+    assert f"amem prompts record note --case {case_of(request_of())} --version v1 --recordings {root}" in str(miss)
+    new = await missed(root, request_of("Bob bought a boat."))
+    assert "amem prompts record" not in str(new)

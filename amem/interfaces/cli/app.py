@@ -10,7 +10,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem import __version__
-from amem.interfaces.cli import bench, demo, explaining, importing, prompts, reading, upkeep, writing
+from amem.interfaces.cli import (
+    bench,
+    demo,
+    explaining,
+    forgetting,
+    importing,
+    prompts,
+    prompts_check,
+    prompts_compare,
+    prompts_run,
+    prompts_scrub,
+    reading,
+    rebuild,
+    reviewing,
+    upkeep,
+    writing,
+)
 from amem.interfaces.cli import parameters as given
 from amem.interfaces.cli.call import DIRECTORY, Call, settings_from
 from amem.interfaces.cli.exits import EPILOG
@@ -43,26 +59,46 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "history": reading.history,
         "stats": reading.stats,
     },
-    "Upkeep": {"doctor": upkeep.doctor, "reindex": upkeep.reindex},
+    "Upkeep": {
+        "doctor": upkeep.doctor,
+        "forget": forgetting.forget,
+        "rebuild": rebuild.rebuild,
+        "reindex": upkeep.reindex,
+        "stale": rebuild.stale,
+    },
     "Looking around": {"demo": demo.demo},
 }
 for panel, verbs in PANELS.items():
     for name, verb in verbs.items():
         app.command(name, rich_help_panel=panel)(verb)
 
-templates = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="List the prompts, or render one.")
-templates.command("list")(prompts.list_)
-templates.command("render")(prompts.render)
+templates = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Try, compare, check and release prompts.")
+WORKBENCH: dict[str, Callable[..., None]] = {
+    "list": prompts.list_,
+    "render": prompts.render,
+    "run": prompts_run.run,
+    "record": prompts_run.record,
+    "diff": prompts_compare.diff,
+    "compare": prompts_compare.compare,
+    "check": prompts_check.check,
+    "new": prompts_check.new,
+    "release": prompts_check.release,
+    "scrub": prompts_scrub.scrub,
+}
+for name, verb in WORKBENCH.items():
+    templates.command(name)(verb)
 app.add_typer(templates, name="prompts", rich_help_panel="Looking around")
+
+held_back = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+held_back.callback()(reviewing.list_)
+held_back.command("accept")(reviewing.accept)
+held_back.command("reject")(reviewing.reject)
+app.add_typer(held_back, name="review", rich_help_panel="Upkeep")
 
 measurements = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure amem on public data sets.")
 measurements.command("recall")(bench.recall)
+measurements.command("selftest")(bench.selftest)
 app.add_typer(measurements, name="bench", rich_help_panel="Looking around")
-
-
-@measurements.callback()
-def _group() -> None:
-    """Keep `recall` a verb of its own: typer makes the only verb of a group the group itself."""
 
 
 def _version(wanted: bool) -> None:

@@ -12,6 +12,7 @@ import typer
 from amem.errors import InputError
 from amem.interfaces.cli import parameters as given  # noqa: TC001 - likewise
 from amem.interfaces.cli.call import Call, call_of
+from amem.interfaces.cli.exits import UNFINISHED
 from amem.interfaces.cli.shipped import benchmarks_module
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.recall.options import Options
     from benchmarks.recall.report import Report
     from benchmarks.recall.run import Progress
+    from benchmarks.selftest.checks import Report as Checked
 
 
 def recall(
@@ -74,6 +76,42 @@ def recall(
         call.terminal.json(report)
         return
     call.terminal.say(*benchmarks_module("recall.table").tables(report))
+
+
+def selftest(
+    ctx: typer.Context,
+    *,
+    locomo: Annotated[Path, typer.Option("--locomo", metavar="FILE", help="LoCoMo's locomo10.json.")],
+    golden: Annotated[
+        list[Path] | None,
+        typer.Option("--golden", metavar="FILE", help="More golden values than those that ship; may be repeated."),
+    ] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Check that the metrics give the published numbers; the exit code is 1 if any deviates.
+
+    JSON: a `benchmarks.selftest.checks.Report`.
+    """
+    import asyncio
+
+    from amem.embedding import open_embedder
+    from amem.interfaces.cli.progress import counting
+
+    call = call_of(ctx)
+    data: Locomo = benchmarks_module("datasets.locomo").load(locomo)
+    embedder = open_embedder(call.settings().model_copy(update={"embedding": "minilm"}))
+    test = benchmarks_module("selftest.run").selftest
+    with counting(call.terminal, "answers") as progress:
+        report: Checked = asyncio.run(test(data, golden or [], embedder, progress=progress))
+    for left_out in report.left_out:
+        call.terminal.remark(left_out)
+    if as_json:
+        call.terminal.json(report)
+    else:
+        call.terminal.say(*(f"{one.name}: expected {one.expected}, found {one.found}" for one in report.deviations))
+        call.terminal.say(f"{report.checked} values checked, {len(report.deviations) or 'none'} of them deviating")
+    if report.deviations:
+        raise typer.Exit(UNFINISHED)
 
 
 def _options(*, now: str | None, ablate: str | None, **given: Any) -> Options:

@@ -25,12 +25,14 @@ def read(path: Path, *, sessions: int | None, sample: str | None) -> Conversatio
     data: locomo.Locomo = benchmarks_module("datasets.locomo").load(path)
     chosen = data.conversation(sample) if sample is not None else _only(data.conversations)
     notes = [
-        NewNote(
-            content=turn.said,
-            speaker=turn.speaker,
-            occurred_at=session.at,
-            session_id=f"{chosen.id}/session_{session.number}",
-            source=f"{chosen.id}/{turn.id}",
+        NewNote.of(
+            {
+                "content": turn.said,
+                "speaker": turn.speaker,
+                "occurred_at": session.at,
+                "session_id": f"{chosen.id}/session_{session.number}",
+                "source": f"{chosen.id}/{turn.id}",
+            }
         )
         for session in chosen.sessions[:sessions]
         for turn in session.turns

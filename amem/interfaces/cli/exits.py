@@ -27,6 +27,7 @@ _CODES: tuple[tuple[type[AmemError], int], ...] = (
     (errors.PromptError, USAGE),
     (errors.NoteNotFound, USAGE),
     (errors.RevisionNotFound, USAGE),
+    (errors.ProposalNotFound, USAGE),
     (errors.StoreError, STORE),
 )
 

@@ -129,6 +129,10 @@ def result(added: AddResult, others: Mapping[str, Note]) -> Text:
         text.append("\n").append_text(link(found, others, seen_from=added.note.id))
     for change in added.evolved:
         text.append(f"\n changed {one_line(change.note_id)}: ").append_text(revision(change))
+    for reason in added.suspicions:
+        text.append(f"\n   suspicious: {one_line(reason)}", style="yellow")
+    if added.held is not None:
+        text.append(f"\n   its links and changes wait for review: amem review, proposal {added.held}", style="yellow")
     for line in skipped(added.skipped):
         text.append(f"\n   {line}", style="yellow")
     return text

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Newline and tab stay. Bidirectional overrides are in it because they make text read as what it is not.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_RAW_IN_JSON = re.compile("[\x7f-\x9f]")
+_RAW_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:

@@ -93,8 +93,9 @@ def process(
 
 def undo(
     ctx: typer.Context,
-    revision: Annotated[
-        int | None, typer.Argument(metavar="[REVISION]", help="The number that `amem history` shows.")
+    revisions: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[REVISION…]", help="The number that `amem history` shows; several, or 3-7, are one."),
     ] = None,
     *,
     caused_by: Annotated[
@@ -102,25 +103,34 @@ def undo(
     ] = None,
     as_json: given.Json = False,
 ) -> None:
-    """Take back one change, or all that a note brought about; all of it or nothing.
+    """Take back changes, or all that a note brought about; all of it or nothing.
 
     JSON: a list of `Revision`.
     """
     call = call_of(ctx)
-    revisions = call.run(lambda memory: memory.undo(revision, caused_by=caused_by))
+    numbers = [number for text in revisions for number in _numbers(text)] if revisions else None
+    undone = call.run(lambda memory: memory.undo(numbers, caused_by=caused_by))
     if as_json:
-        call.terminal.json(revisions)
+        call.terminal.json(undone)
         return
     from amem.interfaces.cli import render
 
-    call.terminal.say(*(render.revision(change) for change in revisions))
-    if not revisions:
+    call.terminal.say(*(render.revision(change) for change in undone))
+    if not undone:
         call.terminal.remark("there was nothing to take back")
 
 
 async def _add(memory: AsyncMemory, fields: dict[str, Any]) -> tuple[AddResult, dict[str, Note]]:
     result = await memory.add(**fields)
     return result, {note.id: note for note in await memory.neighbours(result.note.id)}
+
+
+def _numbers(text: str) -> range:
+    """Return the numbers that `7` or `3-7` stands for."""
+    first, dash, last = text.partition("-")
+    if not (text.isascii() and first.isdecimal() and last.isdecimal() == bool(dash)):
+        raise InputError(f"{text!r} is not the number of a revision, nor a span such as 3-7")
+    return range(int(first), int(last or first) + 1)
 
 
 def _read(content: str | None) -> str:

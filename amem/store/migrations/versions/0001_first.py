@@ -24,6 +24,7 @@ def upgrade() -> None:
         sa.Column("revision", sa.BigInteger(), nullable=False),
         sa.Column("epoch", sa.BigInteger(), nullable=False),
         sa.Column("collection", sa.String(length=64), nullable=True),
+        sa.Column("holes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_box"),
         sqlite_with_rowid=False,
@@ -59,6 +60,26 @@ def upgrade() -> None:
     op.create_index("ix_outbox_box", "outbox", ["box"], unique=False)
 
     op.create_table(
+        "held",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("box", sa.String(length=255), nullable=False),
+        sa.Column("plan", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_held"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_held_box", "held", ["box"], unique=False)
+    op.create_table(
+        "held_note",
+        sa.Column("held_id", sa.Integer(), nullable=False),
+        sa.Column("note_id", sa.String(length=36), nullable=False),
+        sa.ForeignKeyConstraint(["held_id"], ["held.id"], name="fk_held_note_held_id", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("held_id", "note_id", name="pk_held_note"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("ix_held_note_note_id", "held_note", ["note_id"], unique=False)
+
+    op.create_table(
         "usage",
         sa.Column("box", sa.String(length=255), nullable=False),
         sa.Column("stage", sa.String(length=16), nullable=False),
@@ -78,6 +99,7 @@ def upgrade() -> None:
         "call_shown",
         sa.Column("call_id", sa.Integer(), nullable=False),
         sa.Column("note_id", sa.String(length=36), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["call_id"], ["call.id"], name="fk_call_shown_call_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("call_id", "note_id", name="pk_call_shown"),
         sqlite_with_rowid=False,
@@ -111,6 +133,7 @@ def upgrade() -> None:
         sa.Column("call_id", sa.Integer(), nullable=True),
         sa.Column("metadata", sa.JSON(), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("unlearned", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["box"], ["box.name"], name="fk_note_box"),
         sa.ForeignKeyConstraint(["call_id"], ["call.id"], name="fk_note_call_id"),
         sa.PrimaryKeyConstraint("rid", name="pk_note"),
@@ -164,6 +187,7 @@ def upgrade() -> None:
         sa.Column("undoes", sa.Integer(), nullable=True),
         sa.Column("undone", sa.Boolean(), nullable=False),
         sa.Column("call_id", sa.Integer(), nullable=True),
+        sa.Column("version", sa.Integer(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["call_id"], ["call.id"], name="fk_revision_call_id"),
         sa.ForeignKeyConstraint(["note_id"], ["note.id"], name="fk_revision_note_id", ondelete="CASCADE"),

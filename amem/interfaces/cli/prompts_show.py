@@ -1,0 +1,140 @@
+"""What the workbench shows on a terminal; texts of prompts and replies pass through `visible`."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from amem.interfaces.cli.terminal import counted, one_line, visible
+from amem.workbench.page import interval, ratio, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import RenderableType
+
+    from amem.model import Usage
+    from amem.workbench.checking import Checked, Finding
+    from amem.workbench.comparing import Compared, Report, Totals
+    from amem.workbench.differing import Difference
+    from amem.workbench.judging import Verdict
+
+_NAME = 20
+"""Characters of a case's name beside its figures."""
+_LISTED = 12
+"""Recordings named of a group; --json names all."""
+
+
+def difference(found: Difference) -> list[RenderableType]:
+    """Show what two wordings ask, and what they were answered."""
+    parts: list[RenderableType] = [Text(f"{found.prompt}  {found.case} {one_line(found.name)}".rstrip(), style="bold")]
+    for title, lines in (("asked", found.asked), ("replied", found.replied)):
+        if lines:
+            parts += [Text(f"--- {title}", style="bold cyan"), *map(diff_line, lines)]
+    if found.remark:
+        parts.append(Text(one_line(found.remark), style="yellow"))
+    return parts
+
+
+def diff_line(line: str) -> Text:
+    """Colour one line of a unified diff."""
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    return Text(visible(line), style=styles.get(line[:1], ""))
+
+
+def tables(made: Report) -> list[RenderableType]:
+    """Show a comparison: for each prompt a line for each case, then the sums."""
+    parts: list[RenderableType] = []
+    for total in made.by_prompt:
+        cases = [case for case in made.cases if case.prompt == total.prompt]
+        parts += [Text(f"{total.prompt}, {counted(total.cases, 'case')}", style="bold"), _cases_table(cases), ""]
+        parts += [_summary_table(total, made), ""]
+    if len(made.by_prompt) > 1:
+        parts += [Text("all prompts", style="bold"), _summary_table(made.total, made), ""]
+    if made.labelled is not None:
+        title = f"labelled set, {made.labelled.half}, {counted(made.labelled.cases, 'case')}"
+        parts += [Text(title, style="bold"), _scores_table(made.labelled, made), ""]
+    if made.model:
+        parts.append(Text(f"replies of {one_line(made.model)}", style="dim"))
+    return parts
+
+
+def _cases_table(cases: Sequence[Compared]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("case", "changed", "keywords", "tags", "links", "evolved", "tokens", ""):
+        table.add_column(name, justify="left" if name in {"case", ""} else "right", no_wrap=bool(name))
+    for case in cases:
+        table.add_row(
+            case.case[:6],
+            f"{len(case.changed)} of {case.fields}",
+            ratio(case.keyword_overlap),
+            ratio(case.tag_overlap),
+            f"+{len(case.links_gained)} -{len(case.links_lost)}",
+            f"+{len(case.evolutions_gained)} -{len(case.evolutions_lost)}",
+            f"{_tokens(case.a.usage)} → {_tokens(case.b.usage)}",
+            _remark(case),
+        )
+    return table
+
+
+def _scores_table(verdict: Verdict, made: Report) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("prompt")
+    table.add_column("measure", no_wrap=True)
+    table.add_column(one_line(made.a), justify="right", no_wrap=True)
+    table.add_column(one_line(made.b), justify="right", no_wrap=True)
+    table.add_column("of", justify="right")
+    for score in verdict.scores:
+        name = f"{score.measure} (less is better)" if score.lower else score.measure
+        table.add_row(score.prompt, name, interval(score.a), interval(score.b), str(score.a.count))
+    return table
+
+
+def _tokens(spent: Usage) -> str:
+    return f"{spent.prompt_tokens + spent.completion_tokens:,}"
+
+
+def _remark(case: Compared) -> Text:
+    """Say what stands in the way of comparing a case, or what is wrong with a reply."""
+    for side, measured in (("A", case.a), ("B", case.b)):
+        if measured.problem:
+            return Text(f"{side}: {one_line(measured.problem, 80)}", style="yellow")
+    return Text("asks the same" if case.same_request else one_line(case.name, _NAME), style="dim")
+
+
+def _summary_table(total: Totals, made: Report) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(f"{total.answered} of {total.cases} answered by both", no_wrap=True)
+    table.add_column(one_line(made.a), justify="right")
+    table.add_column(one_line(made.b), justify="right")
+    table.add_column("")
+    for line in summary(total):
+        table.add_row(line.name, line.a, line.b, Text(line.about, style="dim"))
+    return table
+
+
+def findings(checked: Checked) -> Iterator[RenderableType]:
+    """Show what `check` found: each kind of fault of each prompt once, with its recordings and its remedy."""
+
+    def group(finding: Finding) -> tuple[str, ...]:
+        return finding.prompt, finding.kind, finding.root, finding.fix
+
+    for _, alike in groupby(sorted(checked.findings, key=group), key=group):
+        yield from _alike(list(alike))
+
+
+def _alike(found: Sequence[Finding]) -> Iterator[RenderableType]:
+    first = found[0]
+    how_many = f", {counted(len(found), 'recording')}" if first.path else ""
+    yield Text.assemble((f"{first.prompt}: {first.kind}{how_many}", "bold red"), f"\n   {one_line(first.problem)}")
+    for finding in found[:_LISTED]:
+        if finding.path:
+            yield Text(f"   {one_line(finding.root)}/{one_line(finding.path)}", style="dim")
+    if len(found) > _LISTED:
+        yield Text(f"   and {len(found) - _LISTED} more", style="dim")
+    yield from (diff_line(line) for line in first.diff)
+    if first.fix:
+        yield Text.assemble("   fix: ", (first.fix, "bold"))

@@ -1,0 +1,34 @@
+"""Choosing notes in ways that only forgetting needs: by where they came from, and by when they were learned."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from amem.store import schema
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.store.database import Database
+
+_note = schema.note.c
+_UNDER = ("/", "#")
+
+
+def from_source(database: Database, box: str, source: str) -> set[str]:
+    """Return the ids of the notes that came from a source or from under it: `chat` has `chat/7` and `chat#7`."""
+    query = select(_note.id, _note.source_key).where(_note.box == box, _note.source_key.is_not(None))
+    with database.reading() as connection:
+        return {note_id for note_id, key in connection.execute(query) if _is_of(key, source)}
+
+
+def _is_of(key: str, source: str) -> bool:
+    return key == source or key.startswith(tuple(source + sign for sign in _UNDER))
+
+
+def learned_before(database: Database, box: str, moment: datetime) -> set[str]:
+    """Return the ids of the notes that were learned before a moment."""
+    with database.reading() as connection:
+        return set(connection.execute(select(_note.id).where(_note.box == box, _note.created_at < moment)).scalars())

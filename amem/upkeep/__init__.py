@@ -1,0 +1,1 @@
+"""Looking after a memory: forgetting, and what it leaves to do."""

@@ -1,0 +1,1 @@
+"""Do the metrics give the published numbers? `amem bench selftest`."""

@@ -1,0 +1,1 @@
+"""How sure a result is, and what it cost."""

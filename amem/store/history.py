@@ -78,10 +78,13 @@ def _versions_fit(version: int, revisions: Sequence[Row]) -> bool:
 
 
 def _undone_wrongly(revisions: Sequence[Row]) -> Iterator[int]:
-    """Yield revisions that are marked undone and are not, or are and are not marked, or undo what is not there."""
+    """Yield revisions that are undone and not marked so, or undo what is not there.
+
+    One may be marked and nothing undo it: where it no longer showed, its undoing changed nothing, and made no revision.
+    """
     fields = {row["id"]: row["field"] for row in revisions}
     standing = {row["undoes"] for row in revisions if row["undoes"] is not None and not row["undone"]}
     for row in revisions:
         undoes_nothing = row["undoes"] is not None and fields.get(row["undoes"]) != row["field"]
-        if undoes_nothing or bool(row["undone"]) != (row["id"] in standing):
+        if undoes_nothing or (row["id"] in standing and not row["undone"]):
             yield row["id"]

@@ -132,14 +132,12 @@ class Matrix:
     def _best(ids: Sequence[str], rows: NDArray[np.float32], queries: NDArray[np.float32], k: int) -> list[list[Match]]:
         if not ids or k < 1:
             return [[] for _ in queries]
-        return [_top(ids, _dots(rows, query), k) for query in queries]
+        # Row by row: the product of two matrices would run on all processors, and wait for the busiest of them.
+        return [_top(ids, np.vecdot(rows, query), k) for query in queries]
 
 
 def _dots(rows: NDArray[np.float32], query: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the rounded product of each row with the query.
-
-    Row by row: the product of two matrices would run on all processors, and wait for the busiest of them.
-    """
+    """Return the rounded product of each row with the query."""
     return np.asarray(np.round(np.vecdot(rows, query), _DIGITS), dtype=np.float32)
 
 
@@ -147,7 +145,7 @@ def _top(ids: Sequence[str], scores: NDArray[np.float32], k: int) -> list[Match]
     if k < len(scores):
         # Every row that ties with the last place stays in, so that ids and not row numbers choose among them.
         last = np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(scores >= last).tolist()
+        places = np.flatnonzero(scores >= last - 2 * 10.0**-_DIGITS).tolist()  # all that may tie once they are rounded
     else:
         places = list(range(len(scores)))
     return ranked((Match(ids[place], round(float(scores[place]), _DIGITS)) for place in places), k)

@@ -45,8 +45,8 @@ class Oracle:
             getattr(self, f"_{entry['what']}", _nothing)(entry)
 
     def _adding(self, entry):
-        for text in entry["texts"]:
-            self.fates[text] = Fate(entry["box"])
+        for text in entry["texts"]:  # whoever deleted it may have been heard already
+            self.fates.setdefault(text, Fate(entry["box"]))
 
     def _added(self, entry):
         for text in entry["texts"]:

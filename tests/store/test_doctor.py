@@ -162,7 +162,7 @@ PLANTED = [
         f"{ONE}.keywords",
     ),
     ("a revision in another box", ["UPDATE revision SET box = 'theirs' WHERE id = 1"], "revision_box", "1"),
-    ("undone, it says", ["UPDATE revision SET undone = 1 WHERE id = 1"], "undo", "1"),
+    ("undone, it does not say", ["UPDATE revision SET undone = 0 WHERE undone = 1"], "undo", None),
     (
         "an undoing of nothing",
         ["UPDATE revision SET undoes = 999 WHERE undoes IS NOT NULL AND undone = 0"],

@@ -117,7 +117,9 @@ async def test_p6_no_byte_tells_of_a_forgotten_box_its_name_included(tmp_path):
         await told_everything(memory.box(BOX))
         assert {word for found in told(tmp_path, words).values() for word in found} == set(words)
         receipt = await memory.box(BOX).forget(whole_box=True)
-        assert (len(receipt.erased), receipt.clean) == (7, True), receipt.searched
+        assert (len(receipt.erased), receipt.unfinished) == (7, ())
+        # The graph's spare room may have scraps of the process's memory, ids among them.
+        assert all(GRAPH in place.remark for place in receipt.searched if place.result == "found")
         assert told(tmp_path, words) == {}
         assert (await memory.stats()).notes == 1
         assert doctor(memory._rooms.ledger, memory._rooms.vectors, memory._rooms.index).problems == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.runs import Runs
 
@@ -54,7 +54,7 @@ class Rooms:
     render: Callable[[Note], str]
     now: Callable[[], datetime]
     new_id: Callable[[], str]
-    background: set[asyncio.Task[None]] = field(default_factory=set)
+    background: set[asyncio.Task[Any]] = field(default_factory=set)
     """Work that `add(wait=False)` left behind."""
     runs: Runs = field(default_factory=Runs)
     erasing: threading.Lock = field(default_factory=threading.Lock)

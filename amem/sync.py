@@ -112,9 +112,8 @@ class _Loop:
 def _result(future: Future[T]) -> T:
     try:
         return future.result()
-    except BaseException:  # an interrupt as well: nobody waits for the result any more
-        future.cancel()
-        raise
+    finally:
+        future.cancel()  # no effect on what is done; where an interrupt ended the wait, nobody waits for the result
 
 
 class Memory:

@@ -145,18 +145,18 @@ class Worker:
         """Process notes after the caller has gone on; `close` waits for it."""
         held = ExitStack()
         held.enter_context(self.holding(notes))
-        task = asyncio.get_running_loop().create_task(self._quietly(notes))
+        task = asyncio.get_running_loop().create_task(self.process(notes))
         self._rooms.background.add(task)
         task.add_done_callback(self._rooms.background.discard)
         task.add_done_callback(lambda _: held.close())
+        task.add_done_callback(_tell)
 
-    async def _quietly(self, notes: Sequence[Note]) -> None:
-        """Process notes whose caller is gone: what breaks is logged, since nobody is there to raise it to."""
-        try:
-            await self.process(notes)
-        except Exception:
-            log.exception("work in the background broke off; its notes stay queued")
-            raise
+
+def _tell(task: asyncio.Task[Run]) -> None:
+    """Log what broke in the background, since nobody is there to raise it to."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        log.error("work in the background broke off; its notes stay queued", exc_info=error)
 
 
 def _pending(results: Sequence[AddResult]) -> int:

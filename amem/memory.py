@@ -13,10 +13,9 @@ from amem.filters import make_filter
 from amem.ids import is_id
 from amem.ingest.pipeline import plan_evolution
 from amem.ingest.rebuild import rebuild, staleness
-from amem.ingest.suspicion import suspicions
 from amem.ingest.vectors import apply, embed_missing
 from amem.ingest.worker import Run, Worker
-from amem.intake import NewNote, box_name, question_text, raw_note
+from amem.intake import NewNote, box_name, question_text
 from amem.model import DEFAULT_BOX, AddResult, as_utc
 from amem.opening import load_settings, now_utc, open_rooms
 from amem.recall.asking import RECALL_HITS, ask, packed
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from amem.changes import Which
     from amem.embedding import Embedder
     from amem.ingest.rebuild import Rebuilt
-    from amem.ingest.worker import Progress
+    from amem.ingest.worker import Accepted, Progress, Raw
     from amem.llm.protocol import LLM
     from amem.model import Context, Explanation, Hit, Link, Note, Page, Proposal, Reviewed, Revision, Stats, Trust
     from amem.recall.reranking import Reranker
@@ -173,26 +172,26 @@ class AsyncMemory:
         return (await self._add(new, wait=wait, progress=progress)).results
 
     async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Run:
-        notes = await to_thread(lambda: [raw_note(item, self._box, self._rooms) for item in new])
-        with self._worker.holding(notes):
-            return await self._taken(notes, new, wait=wait, progress=progress)
+        # One text is not worth a thread.
+        one = len(new) == 1
+        raw = self._worker.raw(new, self._box) if one else await to_thread(self._worker.raw, new, self._box)
+        with self._worker.holding([item.note for item in raw]):
+            return await self._taken(raw, wait=wait, progress=progress)
 
-    async def _taken(
-        self, notes: Sequence[Note], new: Sequence[NewNote], *, wait: bool, progress: Progress | None
-    ) -> Run:
+    async def _taken(self, raw: Sequence[Raw], *, wait: bool, progress: Progress | None) -> Run:
         rooms, error = self._rooms, None
-        accepted = await self._worker.accept(notes, new)
-        fresh = [note for note, is_new in accepted if is_new]
-        results = {note.id: AddResult(note=note, is_new=is_new) for note, is_new in accepted}
+        accepted = await self._worker.accept(raw)
+        fresh = [item.note for item in accepted if item.is_new]
+        embedded = all(item.embedded for item in accepted)
+        results = {item.note.id: AddResult(note=item.note) for item in accepted}
         if rooms.raw or not fresh:
             await to_thread(rooms.index.put, self._box, len(fresh))
         elif wait:
-            done, error = await self._worker.process(fresh, progress=progress)
+            done, error = await self._worker.process(fresh, embedded=embedded, progress=progress)
             results |= {result.note.id: result for result in done}
         else:
-            self._worker.in_background(fresh)
-        given = await to_thread(lambda: [_as_given(results[note.id], note, is_new=is_new) for note, is_new in accepted])
-        return Run(given, error)
+            self._worker.in_background(fresh, embedded=embedded)
+        return Run([_as_given(results[item.note.id], item) for item in accepted], error)
 
     async def process(
         self,
@@ -438,7 +437,7 @@ class AsyncMemory:
             rooms, self._boxes(boxes), question_text(question), k=k, given=given, now=self._moment(now),
             explain=explain, links=links, reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
         )  # fmt: skip
-        await to_thread(rooms.accesses.note, [hit.note.id for hit in hits], rooms.now())
+        await self._accessed([hit.note.id for hit in hits])
         return hits
 
     async def recall(
@@ -471,8 +470,12 @@ class AsyncMemory:
             reconstruct=reconstruct, rewrite=rewrite, rerank=rerank,
         )  # fmt: skip
         context = await packed(rooms, found, budget=budget, given=given, now=moment)
-        await to_thread(rooms.accesses.note, [c.note_id for c in context.citations], rooms.now())
+        await self._accessed([cited.note_id for cited in context.citations])
         return context
+
+    async def _accessed(self, note_ids: Sequence[str]) -> None:
+        if self._rooms.accesses.note(note_ids, self._rooms.now()):
+            await to_thread(self._rooms.accesses.flush)
 
     async def explain(
         self,
@@ -611,5 +614,5 @@ def _new_notes(items: Sequence[str | Mapping[str, Any] | NewNote], common: Mappi
     return new
 
 
-def _as_given(result: AddResult, note: Note, *, is_new: bool) -> AddResult:
-    return result.model_copy(update={"is_new": is_new, "suspicions": suspicions(note.content)})
+def _as_given(result: AddResult, accepted: Accepted) -> AddResult:
+    return result.model_copy(update={"is_new": accepted.is_new, "suspicions": accepted.suspicions})

@@ -31,8 +31,15 @@ EARLIER_TURNS = 2
 """Turns shown before a window, so that its pronouns can be understood."""
 
 
-async def process_window(rooms: Rooms, notes: Sequence[Note]) -> tuple[list[AddResult], AmemError | None]:
+async def process_window(
+    rooms: Rooms, notes: Sequence[Note], *, embedded: bool = False
+) -> tuple[list[AddResult], AmemError | None]:
     """Take pending notes of one box through all stages; a failure leaves them pending with its error.
+
+    Args:
+        rooms: where they are.
+        notes: the window.
+        embedded: all of them are known to have vectors.
 
     Returns:
         One result for each note, in order, and the first error met. Nothing is raised for a fault of the model.
@@ -40,7 +47,8 @@ async def process_window(rooms: Rooms, notes: Sequence[Note]) -> tuple[list[AddR
     draft = Draft(rooms, notes)
     try:
         # What is built needs a vector: while the embedder is down, nothing is paid for that could not be kept.
-        await embed_those(rooms, notes)
+        if not embedded:
+            await embed_those(rooms, notes)
         await build(draft, [note for note in notes if draft.needs_building(note)])
         await weave(draft)
     except (LLMError, EmbeddingError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import to_thread
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from amem.errors import AmemError, BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
 from amem.ingest.pipeline import is_about_its_texts, process_window
-from amem.ingest.suspicion import company
+from amem.ingest.suspicion import company, suspicions
 from amem.ingest.vectors import embed
+from amem.intake import raw_note
 from amem.model import AddResult, Frozen, Usage
 
 if TYPE_CHECKING:
@@ -57,26 +58,61 @@ class Run(NamedTuple):
     error: AmemError | None
 
 
+class Raw(NamedTuple):
+    """A text on its way into the ledger."""
+
+    note: Note
+    source: str | None
+    text: str
+    """As it is embedded and indexed."""
+
+
+class Accepted(NamedTuple):
+    """A text that is in the ledger now."""
+
+    note: Note
+    is_new: bool
+    embedded: bool
+    """Whether its vector came with it."""
+    suspicions: tuple[str, ...]
+
+
 class Worker:
     """Takes notes of one memory through the pipeline."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
 
-    async def accept(self, notes: Sequence[Note], new: Sequence[NewNote]) -> list[tuple[Note, bool]]:
-        """Store raw notes durably, with the vectors of their raw text; each with whether it is new."""
+    def raw(self, new: Sequence[NewNote], box: str) -> list[Raw]:
+        """Return the raw notes of some texts, as they will be stored and embedded."""
+        notes = [raw_note(item, box, self._rooms) for item in new]
+        return [Raw(note, item.source, self._rooms.render(note)) for note, item in zip(notes, new, strict=True)]
+
+    async def accept(self, raw: Sequence[Raw]) -> list[Accepted]:
+        """Store raw notes durably, with the vectors of their raw text."""
         vectors: dict[str, np.ndarray] = {}
         try:
-            texts = await to_thread(lambda: [self._rooms.render(note) for note in notes])
-            vectors = await embed(self._rooms, texts)
+            vectors = await embed(self._rooms, [text for _, _, text in raw])
         except EmbeddingError as error:
-            log.warning("%d notes are stored without vectors, found by their words: %s", len(notes), error)
-        return await to_thread(self._rooms.ledger.accept, notes, [item.source for item in new], vectors)
+            log.warning("%d notes are stored without vectors, found by their words: %s", len(raw), error)
+        return await to_thread(self._store, raw, vectors)
 
-    async def process(self, notes: Sequence[Note], *, progress: Progress | None = None) -> Run:
-        """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued."""
+    def _store(self, raw: Sequence[Raw], vectors: Mapping[str, np.ndarray]) -> list[Accepted]:
+        notes, sources, _ = zip(*raw, strict=True) if raw else ((), (), ())
+        stored = self._rooms.ledger.accept(notes, sources, vectors)
+        return [Accepted(note, is_new, bool(vectors), suspicions(note.content)) for note, is_new in stored]
+
+    async def process(self, notes: Sequence[Note], *, embedded: bool = False, progress: Progress | None = None) -> Run:
+        """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued.
+
+        Args:
+            notes: which.
+            embedded: they are known to have vectors, so that this need not be looked up.
+            progress: called after each window.
+        """
+        work = partial(process_window, self._rooms, embedded=embedded)
         with self.holding(notes):
-            return await self.run(list(self.windows(notes)), partial(process_window, self._rooms), progress=progress)
+            return await self.run(list(self.windows(notes)), work, progress=progress)
 
     async def waiting(self, box: str, reasons: Sequence[str], limit: int | None = None) -> list[Note]:
         """Return pending notes that no run of this process has in hand; what failed before comes last.
@@ -141,11 +177,11 @@ class Worker:
             for _, turns in sorted(kinds.items()):
                 yield from (turns[start : start + size] for start in range(0, len(turns), size))
 
-    def in_background(self, notes: Sequence[Note]) -> None:
+    def in_background(self, notes: Sequence[Note], *, embedded: bool) -> None:
         """Process notes after the caller has gone on; `close` waits for it."""
         held = ExitStack()
         held.enter_context(self.holding(notes))
-        task = asyncio.get_running_loop().create_task(self.process(notes))
+        task = asyncio.get_running_loop().create_task(self.process(notes, embedded=embedded))
         self._rooms.background.add(task)
         task.add_done_callback(self._rooms.background.discard)
         task.add_done_callback(lambda _: held.close())

@@ -7,6 +7,7 @@ import math
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -33,6 +34,9 @@ class Budget(Frozen):
     usd: float | None = Field(default=None, ge=0)
 
 
+_UNLIMITED = Budget()
+
+
 def estimate_tokens(request: Request) -> int:
     """Estimate what a request may take at most: a token per three bytes of prompt, and the reply's whole cap.
 
@@ -49,19 +53,26 @@ def estimate_tokens(request: Request) -> int:
 class _Flight:
     """A call that has begun and not been counted yet."""
 
-    def __init__(self, meter: Meter, stage: str, tokens: int) -> None:
+    def __init__(self, meter: Meter, stage: str, request: Request) -> None:
         self.meter = meter
         self.stage = stage
-        self.tokens = tokens
+        self._request = request
         self.attempts = 0
         """Requests sent so far, as told by a client that tells."""
         self._began = time.monotonic()
         self._counted = False
 
+    @cached_property
+    def tokens(self) -> int:
+        """What the call may take at most; asked only where a budget or a silent provider makes it matter."""
+        return estimate_tokens(self._request)
+
     def answered(self, reply: Reply, *, usable: bool = True) -> None:
         """Count the reply; one that could not be used was a failed call, and paid for."""
         self._counted = True
-        self.meter.add(self.stage, reply, usable=usable, estimate=self.tokens)
+        silent = not (reply.usage.prompt_tokens or reply.usage.completion_tokens)
+        charged = silent and any(meter.is_limited for meter in self.meter._line())  # noqa: SLF001 - its own kind
+        self.meter.add(self.stage, reply, usable=usable, estimate=self.tokens if charged else 0)
 
     def broke(self, error: LLMError | None = None) -> None:
         """Count a call that ended without a reply; none and no error is a call that was cancelled."""
@@ -110,6 +121,11 @@ class Meter:
         return Meter(budget, parent=self)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether its own budget sets any limit."""
+        return self.budget != _UNLIMITED
+
+    @property
     def total(self) -> Usage:
         """The sum over all stages."""
         return sum(self._stages.values(), Usage())
@@ -124,8 +140,7 @@ class Meter:
         Raises:
             BudgetSpent: beginning the call might overspend; nothing was sent.
         """
-        for meter in self._line():
-            meter._afford(estimate_tokens(request))  # noqa: SLF001 - its own kind
+        self._check(_Flight(self, "", request))
 
     def covers_attempt(self) -> bool:
         """Say whether this and every parent's budget of calls has room for one more."""
@@ -151,8 +166,8 @@ class Meter:
         Raises:
             BudgetSpent: beginning the call might overspend; nothing was sent.
         """
-        self.check(request)
-        flight = _Flight(self, stage, estimate_tokens(request))
+        flight = _Flight(self, stage, request)
+        self._check(flight)
         line = self._line()
         for meter in line:
             meter._flying.append(flight)  # noqa: SLF001 - its own kind
@@ -191,6 +206,11 @@ class Meter:
         """Add to the counts of a stage, here and in every parent."""
         for meter in self._line():
             meter._stages[stage] = meter._stages.get(stage, Usage()) + usage  # noqa: SLF001 - its own kind
+
+    def _check(self, flight: _Flight) -> None:
+        for meter in self._line():
+            if meter.is_limited:
+                meter._afford(flight.tokens)  # noqa: SLF001 - its own kind
 
     def _line(self) -> list[Meter]:
         line = [self]

@@ -24,15 +24,15 @@ class AccessLog:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
         self._last: dict[str, datetime] = {}
+        self._waiting = 0
 
-    def note(self, note_ids: Sequence[str], at: datetime) -> None:
-        """Count one access to each note; write when a batch has come together."""
+    def note(self, note_ids: Sequence[str], at: datetime) -> bool:
+        """Count one access to each note; return whether a batch has come together, and `flush` is due."""
         with self._lock:
             self._counts.update(note_ids)
             self._last.update(dict.fromkeys(note_ids, at))
-            due = self._counts.total() >= BATCH
-        if due:
-            self.flush()
+            self._waiting += len(note_ids)
+            return self._waiting >= BATCH
 
     def flush(self) -> None:
         """Write what waits."""
@@ -40,5 +40,6 @@ class AccessLog:
             counts, last = dict(self._counts), dict(self._last)
             self._counts.clear()
             self._last.clear()
+            self._waiting = 0
         if counts:
             self._ledger.touch({note_id: (count, last[note_id]) for note_id, count in counts.items()})

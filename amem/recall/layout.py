@@ -7,7 +7,7 @@ seen as well.
 from __future__ import annotations
 
 import threading
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from amem.render import MONTHS
 from amem.store.matrix import Aligned, Growing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 OFFSETS = (-2, -1, 1, 2)
 """Places in the session, before and after a turn, whose notes support it."""
 NOBODY = -1
+_POSTINGS = 4_000_000
+"""Numbers of rows kept of a box's words, at 8 bytes each."""
 _NUMBERS = ("rid", "speaker", "session", "position", "day", "month", "year", "archived")
 _SIGNS = ("asks", "time_word")
 _MONTH_NUMBERS = {month.lower(): number for number, month in enumerate(MONTHS, start=1)}
@@ -115,8 +117,11 @@ class View:
 
     def widened(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return rows and the rows around them in their sessions, each once, in order."""
-        wide = np.unique(np.concatenate([rows, *(self.around[k][rows] for k in OFFSETS)]))
-        return wide[wide >= 0]
+        wanted = np.zeros(len(self) + 1, dtype=bool)  # the last place is the row "no such note"
+        wanted[rows] = True
+        for offset in OFFSETS:
+            wanted[self.around[offset][rows]] = True
+        return np.flatnonzero(wanted[:-1])
 
 
 def _used(names: list[str], numbers: NDArray[np.int64], *, all_of: bool) -> tuple[list[str], NDArray[np.int64]]:
@@ -153,13 +158,40 @@ def _around(
     return around
 
 
+class Postings:
+    """Which notes hold a word, for words asked of late: speakers' names come in every other question."""
+
+    def __init__(self, read: Callable[[Sequence[str]], list[NDArray[np.int64]]]) -> None:
+        self._read = read
+        self._known: dict[str, NDArray[np.int64]] = {}
+        self._room = _POSTINGS
+
+    def __call__(self, words: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Return the ledger rows that hold each word, ascending."""
+        found = {word: self._known[word] for word in words if word in self._known}
+        unknown = [word for word in dict.fromkeys(words) if word not in found]
+        if unknown:
+            fresh = dict(zip(unknown, self._read(unknown), strict=True))
+            self._keep(fresh)
+            found |= fresh
+        return [found[word] for word in words]
+
+    def _keep(self, fresh: dict[str, NDArray[np.int64]]) -> None:
+        self._room -= sum(map(len, fresh.values()))
+        if self._room < 0:
+            self._known, self._room = {}, _POSTINGS
+            return
+        self._known |= fresh
+
+
 class _Box:
-    """One box's columns, and the view of the notes that are not archived."""
+    """One box's columns, the view of the notes that are not archived, and what is known of words."""
 
     def __init__(self) -> None:
         self.state = (-1, -1)
         self.columns = Columns()
         self.default: View | None = None
+        self.postings: Postings | None = None
 
 
 class Layouts:
@@ -185,6 +217,16 @@ class Layouts:
                 layout.default = View(columns, None if here.all() else np.flatnonzero(here))
             return layout.default
 
+    def postings(self, box: str, words: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Return for each word the ledger rows of the box's notes that hold it, by its stem, ascending."""
+        with self._lock:
+            layout = self._boxes.setdefault(box, _Box())
+            if layout.postings is None:
+                layout.postings = Postings(partial(self._ledger.postings, box))
+            found = layout.postings
+        # What is read now may be newer than what the copy was begun for: then the next look begins another.
+        return found(words)
+
     def _refresh(self, box: str, layout: _Box) -> None:
         """Read the notes that came since; whatever else this knows of a note changes with the box's epoch alone."""
         state = self._ledger.box_state(box)
@@ -198,4 +240,5 @@ class Layouts:
         if news or layout.state[1] != state[1]:
             layout.columns.extend(news)
             layout.default = None
+        layout.postings = None
         layout.state = state

@@ -162,13 +162,13 @@ def rank(
     allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
     view = rooms.layouts.view(box, allowed)
     words = content_words(question.text, view.speakers)
-    lexical = features.look_up(words, rooms.ledger.postings(box, words), view)
+    lexical = features.look_up(words, rooms.layouts.postings(box, words), view)
     nearest, cosines = _dense(rooms, box, view, vector, candidates, filtered=allowed is not None)
     arms = _arms(view, lexical, nearest, candidates)
     remembered = None if recollect is None else recollect(box, view)
     if remembered is not None:
         arms["reconstruction"] = remembered.rows[:candidates]
-    rows = view.widened(np.unique(np.concatenate(list(arms.values()))))
+    rows = view.widened(np.concatenate(list(arms.values())))
     if cosines is None and vector is not None:
         cosines = _cosines(rooms, box, view, view.widened(rows), vector)
     values = features.features(question, view, lexical, rows, cosines)

@@ -85,6 +85,7 @@ class Ledger:
         if not self.database.is_sqlite:
             return 0
         sqlite.clear_fts(connection)
+        writes.raise_epochs(connection)  # what was looked up in the old index is no longer to be believed
         count = 0
         for stored in queries.all_notes(connection):
             for box in dict.fromkeys(note.box for note, _, _ in stored):

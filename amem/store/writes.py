@@ -103,6 +103,11 @@ def raise_box(connection: Connection, name: str, column: str) -> int:
     return value
 
 
+def raise_epochs(connection: Connection) -> None:
+    """Have every copy in memory of any box notice."""
+    connection.execute(update(schema.box).values(epoch=_box.epoch + 1))
+
+
 def next_position(connection: Connection, box: str, session_id: str) -> int:
     """Return the position after the last one of a session."""
     ((last,),) = _LAST_POSITION.rows(connection, box=box, session_id=session_id)
@@ -202,6 +207,8 @@ def mark_undone(connection: Connection, revision_ids: Sequence[int], *, undone: 
 
 def settle_builders(connection: Connection, revision_ids: Sequence[int]) -> None:
     """Say of notes whose builds were taken back, or stand again, which call made what they are known for now."""
+    if not revision_ids:
+        return
     last = (
         select(_revision.call_id)
         .where(_revision.note_id == _note.id, _revision.kind == "build", _revision.undone.is_(False))

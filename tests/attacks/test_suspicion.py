@@ -8,9 +8,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amem.ingest import suspicion
 from amem.ingest.suspicion import suspicions
 
 SUSPICIOUS = [
@@ -127,3 +128,14 @@ def test_the_longest_text_takes_bounded_time(piece):
 
     cost(1000)
     assert cost(100_000) < 60 * max(cost(5_000), 0.002)
+
+
+@pytest.mark.parametrize(
+    "sign", [sign for _, signs in suspicion._PATTERNS for sign in signs], ids=lambda sign: sign.words
+)
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_a_text_without_a_signs_words_never_matches_its_pattern(sign: suspicion._Sign, data: st.DataObject) -> None:
+    match = data.draw(st.from_regex(sign.pattern))
+
+    assert any(word in match for word in sign.words.split("|"))

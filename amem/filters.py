@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from amem.errors import InputError
-from amem.model import Frozen, Metadata, Moment, Words
+from amem.model import Frozen, Kind, Metadata, Moment, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,13 +31,24 @@ class Filter(Frozen):
     """Notes that happened before this moment."""
     metadata: Metadata = {}
     """Each key must be in the note's metadata with an equal value."""
+    kinds: tuple[Kind, ...] = ()
+    """The note must be one of these: `note`, `fact`, `episode`."""
+    as_of: Moment | None = None
+    """What held good at this moment: it had happened by then, and nothing had taken its place yet."""
     archived: bool = False
     """True includes archived notes."""
+    outdated: bool = False
+    """True includes notes whose place another note has taken; `as_of` does so where that came later."""
 
     @property
     def restricts(self) -> bool:
-        """Whether any note that is not archived could be excluded."""
-        return self != Filter(archived=self.archived)
+        """Whether any note could be excluded that is neither archived nor outdated."""
+        return self != Filter(archived=self.archived, outdated=self.outdated)
+
+    @property
+    def includes_hidden(self) -> bool:
+        """Whether notes may get through that are seen only where they are asked for."""
+        return self.archived or self.outdated or self.as_of is not None
 
     @property
     def needs_values(self) -> bool:
@@ -57,14 +68,30 @@ class Filter(Frozen):
             wanted = getattr(self, name)
             if wanted is not None and getattr(note, name) != wanted:
                 return f"{name} is not {wanted!r}"
-        if self.since and note.occurred_at < self.since:
-            return f"it happened before {self.since.isoformat()}"
-        if self.until and note.occurred_at >= self.until:
-            return f"it did not happen before {self.until.isoformat()}"
+        if self.kinds and note.kind not in self.kinds:
+            return f"it is a {note.kind}"
         if not self.accepts_values(note.tags, note.metadata):
             return "tags or metadata do not match"
         if note.status == "archived" and not self.archived:
             return "it is archived"
+        return self._why_not_then(note) or self._why_outdated(note)
+
+    def _why_not_then(self, note: Note) -> str | None:
+        if self.since and note.occurred_at < self.since:
+            return f"it happened before {self.since.isoformat()}"
+        if self.until and note.occurred_at >= self.until:
+            return f"it did not happen before {self.until.isoformat()}"
+        return None
+
+    def _why_outdated(self, note: Note) -> str | None:
+        if self.as_of is None:
+            taken = note.superseded_by is not None and not self.outdated
+            return f"note {note.superseded_by} has taken its place" if taken else None
+        begins = note.valid_from or note.occurred_at
+        if begins > self.as_of:
+            return f"it did not hold yet on {self.as_of.isoformat()}"
+        if note.valid_to is not None and note.valid_to <= self.as_of and not self.outdated:
+            return f"it did not hold any more on {self.as_of.isoformat()}"
         return None
 
 
@@ -86,8 +113,9 @@ def make_filter(**given: Any) -> Filter:
         InputError: a filter is unknown, or its value has the wrong type; the message names it.
     """
     wanted = {name: value for name, value in given.items() if value is not None}
-    if isinstance(wanted.get("tags"), str):
-        wanted["tags"] = (wanted["tags"],)
+    for several in ("tags", "kinds"):
+        if isinstance(wanted.get(several), str):
+            wanted[several] = (wanted[several],)
     try:
         return Filter.model_validate(wanted)
     except ValidationError as error:

@@ -424,7 +424,8 @@ class AsyncMemory:
             reconstruct: let cues bring back notes besides similarity; None asks the settings.
             rewrite: let the language model split the question into simpler ones first; likewise.
             rerank: `none`, `llm`, `litellm:<model>`, or a `Reranker` of your own, for the final order; likewise.
-            filters: `agent_id`, `session_id`, `speaker`, `tags`, `since`, `until`, `metadata`, `archived`.
+            filters: `agent_id`, `session_id`, `speaker`, `tags`, `since`, `until`, `as_of`, `metadata`,
+                `kinds`, `archived`, `outdated`.
 
         Raises:
             InputError: `k` or `links` is negative, or a filter is unknown or of the wrong type.

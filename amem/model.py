@@ -13,7 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 Trust = Literal["user", "assistant", "tool", "untrusted"]
 Status = Literal["pending", "ready", "archived"]
 PendingReason = Literal["raw", "queued", "failed"]
-Stage = Literal["build", "link", "evolve", "link_evolve", "embed", "index"]
+Stage = Literal["build", "link", "evolve", "link_evolve", "distill", "embed", "index"]
+Kind = Literal["note", "fact", "episode"]
+Outcome = Literal["success", "failure", "mixed", "unknown"]
 
 DEFAULT_BOX = "default"
 
@@ -77,6 +79,8 @@ Moment = Annotated[datetime, AfterValidator(as_utc)]
 Words = Annotated[str, AfterValidator(_encodable)]
 """Text that can be stored."""
 Metadata = Annotated[dict[str, JsonValue], BeforeValidator(_storable)]
+Term = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_encodable)]
+"""A part of a fact or an episode, in words."""
 
 
 class Frozen(BaseModel):
@@ -93,6 +97,35 @@ class MadeBy(Frozen):
     """`name@version+hash`."""
     shown: tuple[str, ...] = ()
     """Ids of all notes whose text was in the request."""
+
+
+class Fact(Frozen):
+    """A statement: of whom or what, in which respect, and what. When it holds is the note's validity."""
+
+    kind: Literal["fact"] = "fact"
+    subject: Term
+    predicate: Term
+    object: Term
+    single: bool = True
+    """Whether the subject has one such object at a time, so that another one ends this: one lives in one city, and may
+    like many dishes."""
+
+
+class Episode(Frozen):
+    """What was done about something, and how it ended, to learn from."""
+
+    kind: Literal["episode"] = "episode"
+    trigger: Term
+    """What called for action."""
+    actions: tuple[Term, ...] = ()
+    outcome: Outcome = "unknown"
+    result: Annotated[str, Field(max_length=4000), AfterValidator(_encodable)] = ""
+    """How it ended, in words."""
+    lesson: Annotated[str, Field(max_length=4000), AfterValidator(_encodable)] = ""
+    """What to do the next time."""
+
+
+About = Annotated[Fact | Episode, Field(discriminator="kind")]
 
 
 class Note(Frozen):
@@ -128,7 +161,14 @@ class Note(Frozen):
     superseded_by: str | None = None
     made_by: MadeBy | None = None
     metadata: Metadata = {}
+    about: About | None = None
+    """What a fact or an episode says, in its parts; as immutable as the content, which says it in words."""
     version: int = 1
+
+    @property
+    def kind(self) -> Kind:
+        """What sort of memory this is."""
+        return "note" if self.about is None else self.about.kind
 
 
 class Link(Frozen):

@@ -92,6 +92,10 @@ class Settings(BaseSettings):
     """Notes at most that links bring into one `recall`; 0 follows none."""
     recall_links_share: float = Field(default=0.1, ge=0, le=1)
     """Share of `recall`'s token budget that they may take."""
+    recall_recency: float = Field(default=0.0, ge=0)
+    """What a note of this moment gains in score over one of long ago. Conversations of years ago want none."""
+    recall_half_life_days: float = Field(default=30.0, gt=0)
+    """After so many days half of that is left."""
     recall_rewrite: bool = False
     """Let the language model split each question into simpler ones before searching: one call."""
     recall_rerank: str = Field(default="none", pattern=r"^(none|llm|litellm:.+)$")

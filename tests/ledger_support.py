@@ -21,7 +21,7 @@ from amem.store.sqlite import words_of
 DIMENSION = 8
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 render = renderer("spoken-1")
-ANY = Filter(archived=True)
+ANY = Filter(archived=True, outdated=True)
 
 
 def vector(text):

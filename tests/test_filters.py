@@ -11,6 +11,7 @@ from ledger_support import NOON, VECTORS, Shelf, change
 
 from amem.errors import InputError
 from amem.filters import Filter, make_filter, same_json
+from amem.model import Episode, Fact
 
 names = st.none() | st.sampled_from(["a", "A", "b", "", "é", "東"])
 tags = st.lists(st.sampled_from(["x", "X", "Straße", "STRASSE", "y", ""]), max_size=3).map(tuple)
@@ -29,7 +30,23 @@ filters = st.builds(
     since=st.none() | moments,
     until=st.none() | moments,
     metadata=metadata,
+    kinds=st.lists(st.sampled_from(["note", "fact", "episode"]), max_size=2).map(tuple),
+    as_of=st.none() | moments,
     archived=st.booleans(),
+    outdated=st.booleans(),
+)
+LATER = "00000000-0000-7000-8000-000000000000"
+abouts = st.sampled_from(
+    [None, Fact(subject="Ana", predicate="lives in", object="Seoul"), Episode(trigger="the oven broke")]
+)
+fates = st.fixed_dictionaries(
+    {},
+    optional={
+        "valid_from": moments.map(datetime.isoformat),
+        "valid_to": moments.map(datetime.isoformat),
+        "superseded_by": st.just(LATER),
+        "status": st.just("archived"),
+    },
 )
 
 
@@ -51,23 +68,24 @@ def stocked(tmp_path_factory):
             "tags": tags,
             "occurred_at": moments,
             "metadata": metadata,
+            "about": abouts,
         }
     ),
-    archived=st.booleans(),
+    fate=fates,
 )
-def test_what_a_filter_says_of_a_note_is_what_the_ledger_finds(stocked, asked, note, archived):
+def test_what_a_filter_says_of_a_note_is_what_the_ledger_finds(stocked, asked, note, fate):
     stored = stocked.add("text", **note)
-    if archived:
-        stored = stocked.commit(stocked.plan(change(stored, "user", status="archived"))).notes[stored.id]
+    if fate:
+        stored = stocked.commit(stocked.plan(change(stored, "user", **fate))).notes[stored.id]
     found = stored.id in stocked.ids(asked)
     assert (asked.why_not(stored) is None) == found
-    assert asked.restricts or found or archived
+    assert asked.restricts or found or fate
     page = stocked.ledger.page("default", asked, after=None, limit=1000)
     assert (stored in page.notes) == found or page.next is not None
 
 
 OF_THE_NOTE = {"agent_id": "a", "session_id": "s", "speaker": "p", "since": NOON, "tags": "T", "metadata": {"k": 1}}
-EVERYTHING = {**OF_THE_NOTE, "archived": True}
+EVERYTHING = {**OF_THE_NOTE, "kinds": "note", "as_of": NOON, "archived": True}
 
 
 @pytest.mark.parametrize(
@@ -81,6 +99,8 @@ EVERYTHING = {**OF_THE_NOTE, "archived": True}
         ({"tags": ["t", "u"]}, "tags or metadata"),
         ({"metadata": {"k": 2}}, "tags or metadata"),
         ({"metadata": {"other": None}}, "tags or metadata"),
+        ({"kinds": ["fact", "episode"]}, "it is a note"),
+        ({"as_of": NOON - timedelta(seconds=1), "archived": True}, "it did not hold yet"),
         ({}, "it is archived"),
         (EVERYTHING, None),
     ],
@@ -109,6 +129,8 @@ def test_the_part_that_excludes_a_note_is_named(shelf, given, why):
         ({"speaker": "\ud800"}, "lone surrogate"),
         ({"tags": "\udfff"}, "lone surrogate"),
         ({"archived": "perhaps"}, "archived"),
+        ({"kinds": "thought"}, "kinds"),
+        ({"as_of": "then"}, "as_of"),
     ],
 )
 def test_a_filter_that_cannot_be_meant_is_refused_by_name(given, problem):

@@ -86,9 +86,10 @@ def _look_up(
 def _usable(note: Note, settings: Settings) -> bool:
     """Whether a note may be a neighbour; a queued one may not: its own turn comes, and then it finds this one.
 
-    Nor may one in quarantine: it would be shown in one breath with notes that it could steer the model against.
+    Nor may a fact, an episode, or what another note has taken the place of; nor one in quarantine: it would be shown in
+    one breath with notes that it could steer the model against.
     """
-    if why_quarantined(note, settings):
+    if note.about is not None or note.superseded_by is not None or why_quarantined(note, settings):
         return False
     return note.status == "ready" or (note.status == "pending" and note.pending_reason != "queued")
 

@@ -63,7 +63,7 @@ async def explain(
         return Explanation(note_id=note.id, rank=None, score=None, dropped_by=f"the filter: {excluded}")
     with_cues = rooms.settings.reconstruct if reconstruct is None else reconstruct
     vector = await embed_question(rooms, question)
-    asked = Question(question, time_focus(question, now))
+    asked = Question(question, time_focus(question, now), now)
     recollect = recollection(rooms, asked, now) if with_cues else None
 
     def look(candidates: int = CANDIDATES) -> Ranked:

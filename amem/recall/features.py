@@ -16,6 +16,7 @@ from amem.recall.words import asks_when, named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from numpy.typing import NDArray
 
@@ -117,6 +118,8 @@ class Question(NamedTuple):
 
     text: str
     focus: Span | None
+    now: datetime | None = None
+    """What it is asked at, where that counts."""
 
 
 def features(question: Question, view: View, lexical: Lexical, rows: Rows, cosines: Floats | None) -> dict[str, Floats]:
@@ -153,6 +156,15 @@ def _dense(view: View, rows: Rows, cosines: Floats) -> dict[str, Floats]:
     scores = standardised(known, here[~np.isnan(here)])
     scores[np.isnan(scores)] = 0.0
     return {"dense": scores[rows], **{f"dense{k:+d}": scores[view.around[k][rows]] for k in OFFSETS}}
+
+
+def recency(view: View, rows: Rows, now: datetime | None, half_life_days: float) -> Floats:
+    """Return 1 for what happens now, and half as much for each half-life that lies between, before or after."""
+    if now is None:
+        return np.zeros(len(rows))
+    days = np.array([abs((now - view.moments[row]).total_seconds()) / 86_400 for row in rows], dtype=float)
+    fresh: Floats = 0.5 ** (days / half_life_days)
+    return fresh
 
 
 def _session(view: View, rows: Rows, lexical: Lexical) -> Floats:

@@ -30,7 +30,7 @@ OFFSETS = (-2, -1, 1, 2)
 NOBODY = -1
 _POSTINGS = 4_000_000
 """Numbers of rows kept of a box's words, at 8 bytes each."""
-_NUMBERS = ("rid", "speaker", "session", "position", "day", "month", "year", "archived")
+_NUMBERS = ("rid", "speaker", "session", "position", "day", "month", "year", "hidden")
 _SIGNS = ("asks", "time_word")
 _MONTH_NUMBERS = {month.lower(): number for number, month in enumerate(MONTHS, start=1)}
 
@@ -60,7 +60,7 @@ class Columns:
         who = NOBODY if glance.speaker is None else self.speakers.setdefault(glance.speaker, len(self.speakers))
         where = NOBODY if glance.session_id is None else self.sessions.setdefault(glance.session_id, len(self.sessions))
         return (
-            glance.rid, who, where, glance.position or 0, day.day, day.month, day.year, glance.archived,
+            glance.rid, who, where, glance.position or 0, day.day, day.month, day.year, glance.hidden,
         )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ class Postings:
 
 
 class _Box:
-    """One box's columns, the view of the notes that are not archived, and what is known of words."""
+    """One box's columns, the view of the notes that are not hidden, and what is known of words."""
 
     def __init__(self) -> None:
         self.state = (-1, -1)
@@ -203,7 +203,7 @@ class Layouts:
         self._boxes: dict[str, _Box] = {}
 
     def view(self, box: str, allowed: Collection[str] | None = None) -> View:
-        """Return the notes of a box that are not archived, or those of `allowed`."""
+        """Return the notes of a box that are neither archived nor outdated, or those of `allowed`."""
         with self._lock:
             layout = self._boxes.setdefault(box, _Box())
             self._refresh(box, layout)
@@ -213,7 +213,7 @@ class Layouts:
                 rows = [row for row, note_id in enumerate(columns.ids) if note_id in wanted]
                 return View(columns, np.array(rows, dtype=np.int64))
             if layout.default is None:
-                here = columns.numbers.values[:, _NUMBERS.index("archived")] == 0
+                here = columns.numbers.values[:, _NUMBERS.index("hidden")] == 0
                 layout.default = View(columns, None if here.all() else np.flatnonzero(here))
             return layout.default
 

@@ -19,10 +19,11 @@ _WORD = re.compile(r"\w+")
 
 
 def line(number: int, note: Note, evolved: str | None) -> str:
-    """Render one cited note: number, date, speaker, content, and what has become of it since, on one line."""
+    """Render one cited note: number, date, speaker, content, what has become of it since, and how long it held."""
     who = f" {_one_line(note.speaker)}" if note.speaker else ""
     since = f" (since: {_one_line(evolved)})" if evolved else ""
-    return f"[{number}] {note.occurred_at:%Y-%m-%d}{who}: {_one_line(note.content)}{since}"
+    until = f" (until {note.valid_to:%Y-%m-%d})" if note.valid_to else ""
+    return f"[{number}] {note.occurred_at:%Y-%m-%d}{who}: {_one_line(note.content)}{since}{until}"
 
 
 def _one_line(text: str) -> str:

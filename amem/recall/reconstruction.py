@@ -177,7 +177,7 @@ def recollection(
 
 def view_of(rooms: Rooms, box: str, given: Filter) -> View:
     """Return the notes of a box that a filter lets through."""
-    restricted = given.restricts or given.archived
+    restricted = given.restricts or given.includes_hidden
     return rooms.layouts.view(box, rooms.ledger.matching_ids(box, given) if restricted else None)
 
 

@@ -94,7 +94,7 @@ async def search(
     if k == 0:
         return []
     vector = await embed_question(rooms, question)
-    asked = features.Question(question, time_focus(question, now))
+    asked = features.Question(question, time_focus(question, now), now)
     recollect = recollection(rooms, asked, now, opened) if reconstruct else None
 
     def look(box: str) -> Ranked:
@@ -159,7 +159,7 @@ def rank(
         weights: of the features, instead of the shipped ones.
         recollect: the arm that reconstructs; None leaves it out.
     """
-    allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.archived else None
+    allowed = rooms.ledger.matching_ids(box, given) if given.restricts or given.includes_hidden else None
     view = rooms.layouts.view(box, allowed)
     words = content_words(question.text, view.speakers)
     lexical = features.look_up(words, rooms.layouts.postings(box, words), view)
@@ -173,6 +173,9 @@ def rank(
         cosines = _cosines(rooms, box, view, view.widened(rows), vector)
     values = features.features(question, view, lexical, rows, cosines)
     weights = weights or (features.WEIGHTS_WITHOUT_VECTORS if cosines is None else features.WEIGHTS)
+    if rooms.settings.recall_recency:
+        values["recency"] = features.recency(view, rows, question.now, rooms.settings.recall_half_life_days)
+        weights = {"recency": rooms.settings.recall_recency, **weights}
     if remembered is not None:
         values["reconstruction"] = remembered.scores[rows]
         weights = {"reconstruction": rooms.settings.reconstruct_weight, **weights}
@@ -192,7 +195,7 @@ def _dense(
     known = rooms.index.all_cosines(box, view.aligned, vector)
     if known is not None:
         return _highest(known, limit), known
-    # Archived notes are not in the view, but Chroma knows them, so those it finds are looked up in the view.
+    # Hidden notes are not in the view, but Chroma knows them, so those it finds are looked up in the view.
     found = rooms.index.search(box, vector, limit, set(view.ids) if filtered else None)
     rows = [view.row_of[match.note_id] for match in found if match.note_id in view.row_of]
     return np.array(rows, dtype=np.int64), None

@@ -45,7 +45,7 @@ async def choose_tags(
     reason is returned with what was chosen before.
     """
     rooms = thinking.rooms
-    asked = Question(question, time_focus(question, now))
+    asked = Question(question, time_focus(question, now), now)
     opened: dict[str, Sequence[Handle]] = {}
     calls = rooms.settings.reconstruct_calls if rooms.settings.reconstruct_levels > 2 else 0
     for box in boxes[:calls]:

@@ -13,7 +13,7 @@ from amem.model import Note
 from amem.store import history, rows, schema, sqlite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Connection, RowMapping, Table
 
@@ -41,6 +41,7 @@ def audit(
             return
         notes = {row["id"]: note for row in found if (note := _read(row)) is not None}
         yield from (("unreadable", row["box"], row["id"]) for row in found if row["id"] not in notes)
+        yield from (("kind", row["box"], row["id"]) for row in found if _is_misnamed(row, notes))
         yield from _states(notes.values())
         yield from _sources(found, notes)
         yield from _histories(connection, notes)
@@ -71,10 +72,15 @@ def _read(row: RowMapping) -> Note | None:
     values = {name: row[name] for name in Note.model_fields if name != "made_by"}
     try:
         values.update({name: json.loads(row[name]) for name in _LISTS})
+        values["about"] = None if row["about"] is None else json.loads(row["about"])
         values.update({name: micros.process_result_value(row[name], None) for name in _EPOCH_FIELDS})
         return Note.model_validate(values)
     except (ValueError, TypeError, OverflowError):  # pydantic's and json's errors are ValueErrors
         return None
+
+
+def _is_misnamed(row: RowMapping, notes: Mapping[str, Note]) -> bool:
+    return row["id"] in notes and row["kind"] != notes[row["id"]].kind
 
 
 def _states(notes: Iterable[Note]) -> Iterator[Finding]:

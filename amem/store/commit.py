@@ -20,7 +20,7 @@ from amem.store.plan import (
 from amem.store.prepared import PreparedFor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     from sqlalchemy import Connection
@@ -33,8 +33,8 @@ FORGOTTEN = "a note that the model was shown is gone"
 CONFLICT = "conflict: it was changed by somebody else meanwhile"
 LINKED = "linked already"
 GONE_LINK = "the link is gone"
-_FILED = ("speaker", "occurred_at", "status")
-"""Fields that Chroma keeps beside the vector, and that can change."""
+_FILED = ("speaker", "occurred_at", "status", "superseded_by")
+"""Fields that Chroma keeps beside the vector, or by which a copy in memory hides a note, and that can change."""
 
 _LINKED = PreparedFor(
     lambda ends: select(schema.link.c.source, schema.link.c.target).where(
@@ -87,7 +87,7 @@ class Commit:
         self._revisions += [rows.Logged(item, self._call_id(call), version) for item, call, version in revised]
         self._write_notes(steps, after)
         self._index(texts)
-        self._refile({note_id: note for note_id, note in after.items() if note_id not in texts})
+        self._refile(after, texts)
         stored = self._write_links(links)
         writes.mark_undone(self._connection, plan.undone, undone=True)
         writes.mark_undone(self._connection, plan.revived, undone=False)
@@ -223,11 +223,16 @@ class Commit:
             sqlite.put_fts(self._connection, self._plan.box, {self._stored[i].rid: text for i, text in texts.items()})
         writes.put_vectors(self._connection, self._plan.box, {i: self._vectors[text] for i, text in texts.items()})
 
-    def _refile(self, notes: Mapping[str, Note]) -> None:
-        """Have Chroma and caches notice changes that are in no text: when, who, and whether archived."""
+    def _refile(self, notes: Mapping[str, Note], texts: Collection[str]) -> None:
+        """Have Chroma and caches notice changes that are in no text: when, who, and whether hidden.
+
+        Args:
+            notes: as they are now.
+            texts: those of them of which Chroma is told anyway.
+        """
         filed = {i: (self._stored[i].note, note) for i, note in notes.items()}
         told = [i for i, (old, new) in filed.items() if any(getattr(old, f) != getattr(new, f) for f in _FILED)]
-        writes.enqueue(self._connection, self._plan.box, told)
+        writes.enqueue(self._connection, self._plan.box, [i for i in told if i not in texts])
         if any(_seen_otherwise(*filed[i]) for i in told):
             writes.raise_box(self._connection, self._plan.box, "epoch")
 
@@ -269,11 +274,11 @@ class Commit:
 
 def _seen_otherwise(old: Note, new: Note) -> bool:
     """Whether a search sees a note otherwise; that it is ready now makes no difference to one."""
-    return (old.speaker, old.occurred_at, old.status == "archived") != (
-        new.speaker,
-        new.occurred_at,
-        new.status == "archived",
-    )
+    return _as_seen(old) != _as_seen(new)
+
+
+def _as_seen(note: Note) -> tuple[object, ...]:
+    return note.speaker, note.occurred_at, note.status == "archived", note.superseded_by is None
 
 
 def _pairs(connection: Connection, ends: Sequence[str]) -> list[tuple[str, str]]:

@@ -106,12 +106,20 @@ def _columns(box: str, given: Filter) -> ColumnElement[bool]:
     ):
         if value is not None:
             parts.append(column == value)
+    if given.kinds:
+        parts.append(table.kind.in_(given.kinds))
     if given.since is not None:
         parts.append(table.occurred_at >= given.since)
     if given.until is not None:
         parts.append(table.occurred_at < given.until)
     if not given.archived:
         parts.append(table.status != "archived")
+    if given.as_of is not None:
+        parts.append(func.coalesce(table.valid_from, table.occurred_at) <= given.as_of)
+        if not given.outdated:
+            parts.append(or_(table.valid_to.is_(None), table.valid_to > given.as_of))
+    elif not given.outdated:
+        parts.append(table.superseded_by.is_(None))
     return and_(*parts)
 
 
@@ -266,7 +274,8 @@ class Glance(NamedTuple):
     speaker: str | None
     occurred_at: datetime
     content: str
-    archived: bool
+    hidden: bool
+    """Whether it is archived, or another note has taken its place: seen only where it is asked for."""
 
 
 def glances(connection: Connection, box: str, *, after_rid: int, after_revision: int) -> list[Glance]:
@@ -274,7 +283,7 @@ def glances(connection: Connection, box: str, *, after_rid: int, after_revision:
     note, vector = _note.c, schema.vector.c
     columns = (
         note.rid, note.id, note.session_id, note.position, note.speaker, note.occurred_at, note.content,
-        note.status == "archived",
+        or_(note.status == "archived", note.superseded_by.is_not(None)),
     )  # fmt: skip
     new = select(*columns).where(note.box == box, note.rid > after_rid)
     found = list(connection.execute(new))

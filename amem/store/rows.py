@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from pydantic import TypeAdapter
 from sqlalchemy import bindparam, select
 
-from amem.model import Cause, Link, MadeBy, Note, Revision
+from amem.model import About, Cause, Episode, Fact, Link, MadeBy, Note, Revision
 from amem.store import schema
 from amem.store.prepared import PreparedFor
 
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, RowMapping
 
 _NOTE_LISTS = ("sources", "keywords", "tags", "pinned")
-_NOTE_PLAIN = tuple(name for name in Note.model_fields if name not in {*_NOTE_LISTS, "made_by", "metadata"})
+_NOTE_PLAIN = tuple(name for name in Note.model_fields if name not in {*_NOTE_LISTS, "made_by", "metadata", "about"})
 _REVISION_PLAIN = ("id", "box", "note_id", "field", "before", "after", "created_at", "undone")
+_ABOUT: TypeAdapter[Fact | Episode] = TypeAdapter(About)
 IN_LIMIT = 400
 """Ids asked for at once: well under every database's limit of variables."""
 
@@ -43,6 +45,8 @@ def note_row(note: Note) -> dict[str, Any]:
     row = {name: getattr(note, name) for name in _NOTE_PLAIN}
     row.update({name: list(getattr(note, name)) for name in _NOTE_LISTS})
     row["metadata"] = note.metadata
+    row["kind"] = note.kind
+    row["about"] = None if note.about is None else note.about.model_dump(mode="json")
     return row
 
 
@@ -50,7 +54,8 @@ def to_note(row: Mapping[Any, Any], made: Mapping[int, MadeBy]) -> Note:
     """Return the note of a row; what the ledger holds has been validated when it went in."""
     values = {name: row[name] for name in _NOTE_PLAIN}
     values.update({name: tuple(row[name]) for name in _NOTE_LISTS})
-    return Note.model_construct(**values, metadata=row["metadata"], made_by=made.get(row["call_id"]))
+    about = None if row["about"] is None else _ABOUT.validate_python(row["about"])
+    return Note.model_construct(**values, metadata=row["metadata"], about=about, made_by=made.get(row["call_id"]))
 
 
 def link_row(link: Link, call_id: int | None) -> dict[str, Any]:

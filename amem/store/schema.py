@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-HEAD = "0001"
+HEAD = "0002"
 """The migration these tables stand at; Alembic is loaded only where a database says otherwise."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -135,9 +135,12 @@ note = Table(
     Column("metadata", JSON, nullable=False),
     Column("version", Integer, nullable=False),
     Column("unlearned", Integer, nullable=False),  # the version in which forgetting last took something out of it, or 0
+    Column("kind", String(16), nullable=False, server_default="note"),
+    Column("about", JSON(none_as_null=True)),  # the parts of a fact or an episode
     UniqueConstraint("box", "source_key"),
     UniqueConstraint("box", "session_id", "position"),
     Index(None, "box", "status"),
+    Index(None, "box", "kind"),
     sqlite_autoincrement=True,
 )
 

@@ -54,7 +54,7 @@ def select(
         )
     if isinstance(notes, str):
         raise InputError("notes is one text; give a list of ids. Nothing was forgotten.")
-    given = make_filter(**{**wanted, "archived": True}) if wanted else None
+    given = make_filter(**{**wanted, "archived": True, "outdated": True}) if wanted else None
     ids = None if notes is None else tuple(note_id for note_id in notes if is_id(note_id))
     return Selection(notes=ids, source=source, given=given, whole_box=whole_box)
 
@@ -96,7 +96,7 @@ def _chosen(rooms: Rooms, box: str, wanted: Selection) -> list[str]:
     if wanted.given is not None:
         found = _both(found, ledger.matching_ids(box, wanted.given))
     if wanted.learned_before is not None:
-        kept = ledger.matching_ids(box, Filter(metadata={KEEP: True}, archived=True))
+        kept = ledger.matching_ids(box, Filter(metadata={KEEP: True}, archived=True, outdated=True))
         found = _both(found, selecting.learned_before(ledger.database, box, wanted.learned_before)) - kept
     return sorted(found or ())
 

@@ -28,7 +28,10 @@ def explain(
     tags: given.Tags = None,
     since: given.Since = None,
     until: given.Until = None,
+    as_of: given.AsOf = None,
+    kinds: given.Kinds = None,
     archived: given.Archived = False,
+    outdated: given.Outdated = False,
     as_json: given.Json = False,
 ) -> None:
     """Say why a note is found for a question, or why it is not.
@@ -37,8 +40,9 @@ def explain(
     """
     call = call_of(ctx)
     chosen = given.filters(
-        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, archived=archived
-    )
+        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, as_of=as_of, kinds=kinds,
+        archived=archived, outdated=outdated,
+    )  # fmt: skip
     found = call.run(lambda memory: memory.explain(question, note_id, k=k, budget=budget, **chosen))
     if as_json:
         call.terminal.json(found)

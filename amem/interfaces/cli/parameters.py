@@ -17,7 +17,14 @@ Tags = Annotated[
 ]
 Since = Annotated[str | None, typer.Option("--since", metavar="DATE", help="Only what happened then or later.")]
 Until = Annotated[str | None, typer.Option("--until", metavar="DATE", help="Only what happened before.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="DATE", help="Only what had happened and still held good then.")
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", metavar="KIND", help="Only note, fact or episode; may be repeated.")
+]
 Archived = Annotated[bool, typer.Option("--archived", help="Archived notes as well.")]
+Outdated = Annotated[bool, typer.Option("--outdated", help="Also what another note has taken the place of.")]
 
 Directory = Annotated[
     Path | None, typer.Option("--dir", metavar="DIR", help="The memory's directory. [AMEM_DIR; default: ./notes]")
@@ -52,7 +59,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", help="Tell what the rooms ar
 
 def filters(
     *, speaker: str | None, session: str | None, agent: str | None, tags: list[str] | None,
-    since: str | None, until: str | None, archived: bool,
+    since: str | None, until: str | None, as_of: str | None, kinds: list[str] | None, archived: bool, outdated: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the filters as the verbs of a memory take them."""
     return {
@@ -62,5 +69,8 @@ def filters(
         "tags": tags or [],
         "since": since,
         "until": until,
+        "as_of": as_of,
+        "kinds": kinds or [],
         "archived": archived,
+        "outdated": outdated,
     }

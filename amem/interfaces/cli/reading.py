@@ -28,7 +28,10 @@ def search(
     tags: given.Tags = None,
     since: given.Since = None,
     until: given.Until = None,
+    as_of: given.AsOf = None,
+    kinds: given.Kinds = None,
     archived: given.Archived = False,
+    outdated: given.Outdated = False,
     as_json: given.Json = False,
 ) -> None:
     """Find the notes that fit a question best.
@@ -37,8 +40,9 @@ def search(
     """
     call = call_of(ctx)
     chosen = given.filters(
-        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, archived=archived
-    )
+        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, as_of=as_of, kinds=kinds,
+        archived=archived, outdated=outdated,
+    )  # fmt: skip
     hits = call.run(lambda memory: memory.search(question, k=k, explain=explain, **chosen))
     if as_json:
         call.terminal.json(hits)
@@ -61,7 +65,10 @@ def recall(
     tags: given.Tags = None,
     since: given.Since = None,
     until: given.Until = None,
+    as_of: given.AsOf = None,
+    kinds: given.Kinds = None,
     archived: given.Archived = False,
+    outdated: given.Outdated = False,
     as_json: given.Json = False,
 ) -> None:
     """Pack the notes that answer a question into a text that cites them.
@@ -70,8 +77,9 @@ def recall(
     """
     call = call_of(ctx)
     chosen = given.filters(
-        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, archived=archived
-    )
+        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, as_of=as_of, kinds=kinds,
+        archived=archived, outdated=outdated,
+    )  # fmt: skip
     context = call.run(lambda memory: memory.recall(question, budget=budget, **chosen))
     if as_json:
         call.terminal.json(context)
@@ -98,7 +106,10 @@ def list_(
     tags: given.Tags = None,
     since: given.Since = None,
     until: given.Until = None,
+    as_of: given.AsOf = None,
+    kinds: given.Kinds = None,
     archived: given.Archived = False,
+    outdated: given.Outdated = False,
     as_json: given.Json = False,
 ) -> None:
     """List notes in the order they were accepted.
@@ -107,8 +118,9 @@ def list_(
     """
     call = call_of(ctx)
     chosen = given.filters(
-        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, archived=archived
-    )
+        speaker=speaker, session=session, agent=agent, tags=tags, since=since, until=until, as_of=as_of, kinds=kinds,
+        archived=archived, outdated=outdated,
+    )  # fmt: skip
     page = call.run(lambda memory: memory.list(limit=limit, after=after, **chosen))
     if as_json:
         call.terminal.json(page)

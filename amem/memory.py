@@ -20,6 +20,9 @@ from amem.model import DEFAULT_BOX, AddResult, as_utc
 from amem.opening import load_settings, now_utc, open_rooms
 from amem.recall.asking import RECALL_HITS, ask, packed
 from amem.recall.explain import explain
+from amem.session.episodes import Episodes
+from amem.session.facts import Facts
+from amem.session.session import AsyncSession
 from amem.store.plan import GroundMoved
 from amem.upkeep.forget import expired as past_retention
 from amem.upkeep.forget import finish, forget, select
@@ -96,6 +99,20 @@ class AsyncMemory:
     def name(self) -> str:
         """The name of this view's box."""
         return self._box
+
+    @property
+    def facts(self) -> Facts:
+        """The box's facts: `add`, `list`, `search`."""
+        return Facts(self._rooms, self._box)
+
+    @property
+    def episodes(self) -> Episodes:
+        """The box's episodes: `add`, `search`."""
+        return Episodes(self._rooms, self._box)
+
+    def session(self, session_id: str, *, agent_id: str | None = None) -> AsyncSession:
+        """Return the loop of an agent in one conversation: `observe(message)` and `context(question)`."""
+        return AsyncSession(self._rooms, self._worker, self._box, session_id, agent_id)
 
     # -- writing ----------------------------------------------------------------------------------
 

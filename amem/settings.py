@@ -71,6 +71,13 @@ class Settings(BaseSettings):
     tokenizer: str = "wordpiece"
     """What token budgets are counted with: `wordpiece` (shipped), or `file:<tokenizer.json>`."""
 
+    fact_policy: Literal["newest", "keep_both", "ask"] = "newest"
+    """What a fact does to another one of the same subject and predicate: ends it, leaves it, or waits for `review`."""
+    session_buffer: int = Field(default=12, ge=1, le=200)
+    """Turns of a session that stay verbatim before the oldest are built into notes."""
+    session_gate: Literal["off", "rules"] = "rules"
+    """Whether rules keep turns of a session from being built: small talk, repeats, echoes. They stay, as raw notes."""
+
     prompts_version: str | None = None
     prompts_overrides: str | None = None
     """A folder whose templates shadow the shipped ones, one by one."""

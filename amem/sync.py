@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from amem.errors import InputError, LedgerUnavailable
 from amem.memory import AsyncMemory
 from amem.opening import now_utc
+from amem.sync_session import Session, SyncEpisodes, SyncFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -147,6 +148,20 @@ class Memory:
     def name(self) -> str:
         """The name of this view's box."""
         return self._inner.name
+
+    @property
+    def facts(self) -> SyncFacts:
+        """See `AsyncMemory.facts`."""
+        return SyncFacts(self._inner.facts, self._loop)
+
+    @property
+    def episodes(self) -> SyncEpisodes:
+        """See `AsyncMemory.episodes`."""
+        return SyncEpisodes(self._inner.episodes, self._loop)
+
+    def session(self, session_id: str, *, agent_id: str | None = None) -> Session:
+        """See `AsyncMemory.session`."""
+        return Session(self._inner.session(session_id, agent_id=agent_id), self._loop)
 
     def add(
         self,

@@ -58,6 +58,19 @@ def test_two_event_loops_one_after_another_may_use_the_same_model(tmp_path):
     assert [asyncio.run(once("one")), asyncio.run(once("two"))] == ["ready", "ready"]
 
 
+def test_sessions_facts_and_episodes_work_without_async(memory):
+    session = memory.session("s1")
+    seen = session.observe("I moved to Busan.", speaker="Ana")
+    assert "I moved to Busan." in session.context("Where does Ana live?", 200).text
+    assert session.end() == [seen.note.id]
+    assert [step.step for step in session.trace] == ["observe", "context", "end"]
+    assert session.id == "s1"
+    stated = memory.facts.add("Ana", "lives in", "Busan", since="2023-06-01")
+    assert memory.facts.list() == memory.facts.search("Where does Ana live?") == [stated.fact]
+    told = memory.episodes.add("the ferry was late", ["took the bus"], "success")
+    assert memory.episodes.search("a late ferry")[0].id == told.id
+
+
 def test_closing_twice_is_harmless(tmp_path):
     memory = Memory.open(tmp_path / "m", embedder=HashEmbedder())
     memory.close()

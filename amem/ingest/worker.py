@@ -88,11 +88,11 @@ class Worker:
         notes = [raw_note(item, box, self._rooms) for item in new]
         return [Raw(note, item.source, self._rooms.render(note)) for note, item in zip(notes, new, strict=True)]
 
-    async def accept(self, raw: Sequence[Raw]) -> list[Accepted]:
-        """Store raw notes durably, with the vectors of their raw text."""
-        vectors: dict[str, np.ndarray] = {}
+    async def accept(self, raw: Sequence[Raw], known: Mapping[str, np.ndarray] | None = None) -> list[Accepted]:
+        """Store raw notes durably, with the vectors of their raw text, as far as these are not `known` already."""
+        vectors = dict(known or {})
         try:
-            vectors = await embed(self._rooms, [text for _, _, text in raw])
+            vectors |= await embed(self._rooms, [text for _, _, text in raw if text not in vectors])
         except EmbeddingError as error:
             log.warning("%d notes are stored without vectors, found by their words: %s", len(raw), error)
         return await to_thread(self._store, raw, vectors)

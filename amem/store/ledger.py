@@ -116,6 +116,17 @@ class Ledger:
             binding.check(connection, self._made_with)
             return accept(connection, keyed, vectors, self.render, full_text=self.database.is_sqlite)
 
+    def accept_with(
+        self, notes: Sequence[Note], plan: Plan, vectors: Mapping[str, np.ndarray]
+    ) -> tuple[list[tuple[Note, bool]], Committed]:
+        """Store notes and apply the plan that speaks of them, in one transaction; see `accept` and `commit`."""
+        keyed = [(note, None) for note in notes]
+        full_text = self.database.is_sqlite
+        with self.database.writing() as connection:
+            binding.check(connection, self._made_with)
+            accepted = accept(connection, keyed, vectors, self.render, full_text=full_text)
+            return accepted, Commit(connection, plan, vectors, self.render, full_text=full_text).run()
+
     def commit(self, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
         """Apply a plan in one transaction, by compare-and-swap on note versions.
 
@@ -242,6 +253,11 @@ class Ledger:
         """Return (revision, epoch): the first grows with every text written, the second with all other changes."""
         with self.database.reading() as connection:
             return queries.box_state(connection, box)
+
+    def last_turns(self, box: str, session_id: str, count: int) -> list[Note]:
+        """Return the last notes of a session, in its order."""
+        with self.database.reading() as connection:
+            return queries.last_turns(connection, box, session_id, count)
 
     def glances(self, box: str, *, after_rid: int, after_revision: int) -> list[queries.Glance]:
         """Return what recall wants to know of the notes that are new or changed since."""

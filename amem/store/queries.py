@@ -253,6 +253,18 @@ def session_turns(connection: Connection, box: str, spans: Iterable[tuple[str, i
     return _notes(connection, found)
 
 
+def last_turns(connection: Connection, box: str, session_id: str, count: int) -> list[Note]:
+    """Return the last notes of a session, in its order."""
+    table = schema.note.c
+    query = (
+        select(schema.note)
+        .where(table.box == box, table.session_id == session_id)
+        .order_by(table.position.desc())
+        .limit(count)
+    )
+    return _notes(connection, connection.execute(query).mappings().all()[::-1])
+
+
 def boxes(connection: Connection) -> list[str]:
     """Return the names of all boxes, in the order of their creation."""
     return list(connection.execute(select(schema.box.c.name).order_by(schema.box.c.created_at)).scalars())

@@ -1,0 +1,152 @@
+"""Episodes: what called for action, what was done, how it ended, and what to do the next time."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from amem.errors import EmbeddingError, InputError
+from amem.filters import Filter, first_problem
+from amem.ingest.vectors import embed
+from amem.intake import When
+from amem.model import Episode, Frozen, Moment, Note, Outcome, Trust
+from amem.recall.asking import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from amem.rooms import Rooms
+
+_MOST = 200
+"""Episodes that a search by outcome looks through."""
+
+
+class Told(Frozen):
+    """An episode as it is told."""
+
+    about: Episode
+    occurred_at: When | None = None
+    session_id: str | None = None
+    sources: tuple[str, ...] = ()
+    """Ids of the notes that tell of it."""
+    trust: Trust = "user"
+
+
+class KnownEpisode(Frozen):
+    """An episode as it is remembered."""
+
+    id: str
+    trigger: str
+    actions: tuple[str, ...]
+    outcome: Outcome
+    result: str
+    lesson: str
+    occurred_at: Moment
+    sources: tuple[str, ...]
+    score: float | None = None
+    """Of a search."""
+
+    @property
+    def text(self) -> str:
+        """It, in words."""
+        return in_words(Episode(trigger=self.trigger, actions=self.actions, outcome=self.outcome, result=self.result,
+                                lesson=self.lesson))  # fmt: skip
+
+
+class Episodes:
+    """The episodes of one box."""
+
+    def __init__(self, rooms: Rooms, box: str) -> None:
+        self._rooms = rooms
+        self._box = box
+
+    async def add(
+        self,
+        trigger: str,
+        actions: Sequence[str] = (),
+        outcome: Outcome = "unknown",
+        *,
+        result: str = "",
+        lesson: str = "",
+        **more: Any,
+    ) -> KnownEpisode:
+        """Store an episode.
+
+        Args:
+            trigger: what called for action.
+            actions: what was done, in order.
+            outcome: `success`, `failure`, `mixed` or `unknown`.
+            result: how it ended, in words.
+            lesson: what to do the next time.
+            more: `occurred_at`, `session_id`, `sources` (ids of notes that tell of it), `trust`.
+
+        Raises:
+            InputError: an argument is refused; nothing was stored.
+        """
+        try:
+            about = Episode(trigger=trigger, actions=tuple(actions), outcome=outcome, result=result, lesson=lesson)
+            told = Told(about=about, **more)
+        except ValidationError as error:
+            raise InputError(f"the episode is refused: {first_problem(error)}. Nothing was stored.") from error
+        (stored,) = await self.add_all([told])
+        return stored
+
+    async def add_all(self, told: Sequence[Told]) -> list[KnownEpisode]:
+        """Store several episodes."""
+        notes = [self._note(one) for one in told]
+        try:
+            vectors = await embed(self._rooms, [self._rooms.render(note) for note in notes])
+        except EmbeddingError:
+            vectors = {}  # words find them, and `process` embeds them later
+        stored = await to_thread(self._rooms.ledger.accept, notes, [None] * len(notes), vectors)
+        await to_thread(self._rooms.index.put, self._box, len(notes))
+        return [known_episode(note) for note, _ in stored]
+
+    async def search(
+        self, trigger: str, *, k: int = 3, outcome: Outcome | None = None, now: datetime | None = None
+    ) -> Sequence[KnownEpisode]:
+        """Return the episodes whose trigger and course are most like what is at hand, the likest first.
+
+        Args:
+            trigger: what calls for action now.
+            k: how many at most.
+            outcome: only those that ended so.
+            now: the present, where it is another one.
+        """
+        moment = self._rooms.now() if now is None else now
+        limit = k if outcome is None else _MOST
+        hits = await ask(self._rooms, [self._box], trigger, k=limit, given=Filter(kinds=("episode",)), now=moment)
+        found = [known_episode(hit.note, hit.score) for hit in hits]
+        return [episode for episode in found if outcome is None or episode.outcome == outcome][:k]
+
+    def _note(self, told: Told) -> Note:
+        now = self._rooms.now()
+        return Note(
+            id=self._rooms.new_id(), box=self._box, content=in_words(told.about), sources=told.sources,
+            trust=told.trust, occurred_at=told.occurred_at or now, created_at=now, status="ready", about=told.about,
+            metadata={} if told.session_id is None else {"session": told.session_id},
+        )  # fmt: skip
+
+
+def in_words(episode: Episode) -> str:
+    """Tell an episode in one line, what called for action first."""
+    parts = [f"When: {episode.trigger}"]
+    if episode.actions:
+        parts.append(f"Done: {'; '.join(episode.actions)}")
+    parts.append(f"Outcome: {episode.outcome}" + (f", {episode.result}" if episode.result else ""))
+    if episode.lesson:
+        parts.append(f"Lesson: {episode.lesson}")
+    return ". ".join(part.rstrip(". ") for part in parts) + "."
+
+
+def known_episode(note: Note, score: float | None = None) -> KnownEpisode:
+    """Return an episode as it is remembered."""
+    about = note.about
+    assert isinstance(about, Episode)
+    return KnownEpisode(
+        id=note.id, trigger=about.trigger, actions=about.actions, outcome=about.outcome, result=about.result,
+        lesson=about.lesson, occurred_at=note.occurred_at, sources=note.sources, score=score,
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""What the layers of an agent's memory hold for a question, each as lines that fit into a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.filters import Filter
+from amem.recall.asking import ask
+from amem.session.episodes import Episodes
+from amem.session.facts import Facts
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from datetime import datetime
+
+    from amem.model import Note
+    from amem.rooms import Rooms
+    from amem.session.facts import KnownFact
+
+VERBATIM = ("working", "buffer")
+"""Layers that show the conversation itself: what they show was not recalled."""
+_NOTES = 40
+_FACTS = 8
+_EPISODES = 3
+_RECENT_WHOLE = 400
+"""Characters up to which a turn is never shortened."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line that a layer offers."""
+
+    note_id: str
+    text: str
+    short: str | None = None
+    """The same in fewer words, where the whole does not fit."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: what it is called, how its part of the text begins, what it holds, the most important first."""
+
+    name: str
+    heading: str
+    share: float
+    """Of the budget, as far as others want it too."""
+    read: Callable[[], Awaitable[Sequence[Item]]]
+    backwards: bool = False
+    """Whether the most important stands last in the text: the latest turn ends the conversation."""
+
+
+def layers(rooms: Rooms, box: str, question: str, *, turns: Sequence[Note], current: int, now: datetime) -> list[Layer]:
+    """Return the layers of a session, the fastest first.
+
+    Args:
+        rooms: of the memory.
+        box: its box.
+        question: what is to be known.
+        turns: the session's last turns, in order.
+        current: how many of them, from the end, belong to the exchange under way.
+        now: the present.
+    """
+    working, recent = turns[len(turns) - current :], turns[: len(turns) - current]
+    shown = {note.id for note in turns}
+
+    async def of_working() -> list[Item]:
+        return [_turn(note) for note in reversed(working)]
+
+    async def of_recent() -> list[Item]:
+        return [_turn(note) for note in reversed(recent)]
+
+    async def of_facts() -> list[Item]:
+        found = await Facts(rooms, box).search(question, k=_FACTS, now=now)
+        return [_fact_item(fact) for fact in found]
+
+    async def of_notes() -> list[Item]:
+        hits = await ask(rooms, [box], question, k=_NOTES + len(shown), given=Filter(kinds=("note",)), now=now)
+        return [_memory(hit.note) for hit in hits if hit.note.id not in shown][:_NOTES]
+
+    async def of_episodes() -> list[Item]:
+        found = await Episodes(rooms, box).search(question, k=_EPISODES, now=now)
+        return [Item(episode.id, f"{episode.occurred_at:%Y-%m-%d} {_line(episode.text)}") for episode in found]
+
+    return [
+        Layer("working", "Now:", 0.2, of_working, backwards=True),
+        Layer("buffer", "Before, in this conversation:", 0.2, of_recent, backwards=True),
+        Layer("facts", "Known facts:", 0.15, of_facts),
+        Layer("notes", "Remembered:", 0.35, of_notes),
+        Layer("episodes", "Earlier experience:", 0.1, of_episodes),
+    ]
+
+
+def _turn(note: Note) -> Item:
+    who = f"{_line(note.speaker)}: " if note.speaker else ""
+    long = len(note.content) > _RECENT_WHOLE
+    return Item(note.id, f"{who}{_line(note.content)}", _summary(note, who) if long else None)
+
+
+def _memory(note: Note) -> Item:
+    who = f" {_line(note.speaker)}" if note.speaker else ""
+    head = f"{note.occurred_at:%Y-%m-%d}{who}: "
+    return Item(note.id, f"{head}{_line(note.content)}", _summary(note, head))
+
+
+def _summary(note: Note, head: str) -> str | None:
+    """Return what a model said a note is about, where that is shorter than the note."""
+    context = _line(note.context)
+    return f"{head}{context}" if context and len(context) < len(note.content) else None
+
+
+def _fact_item(fact: KnownFact) -> Item:
+    until = "" if fact.until is None else f" until {fact.until:%Y-%m-%d}"
+    unsure = "" if not fact.contradicts else " (contradicted by another statement)"
+    return Item(fact.id, f"{_line(fact.text)} (since {fact.since:%Y-%m-%d}{until}){unsure}")
+
+
+def _line(text: str) -> str:
+    """Fold line breaks: no text may begin a line that looks like another one's."""
+    return " ".join(text.split())

@@ -18,6 +18,8 @@ Kind = Literal["note", "fact", "episode"]
 Outcome = Literal["success", "failure", "mixed", "unknown"]
 
 DEFAULT_BOX = "default"
+TRUST_RANK: dict[Trust, int] = {"untrusted": 0, "tool": 1, "assistant": 2, "user": 3}
+"""The higher, the further a text is believed."""
 
 
 _LONE = re.compile(r"[\ud800-\udfff]")
@@ -110,6 +112,11 @@ class Fact(Frozen):
     """Whether the subject has one such object at a time, so that another one ends this: one lives in one city, and may
     like many dishes."""
 
+    @property
+    def text(self) -> str:
+        """It, in words."""
+        return f"{self.subject} {self.predicate} {self.object}"
+
 
 class Episode(Frozen):
     """What was done about something, and how it ended, to learn from."""
@@ -123,6 +130,17 @@ class Episode(Frozen):
     """How it ended, in words."""
     lesson: Annotated[str, Field(max_length=4000), AfterValidator(_encodable)] = ""
     """What to do the next time."""
+
+    @property
+    def text(self) -> str:
+        """It, in one line, what called for action first."""
+        parts = [f"When: {self.trigger}"]
+        if self.actions:
+            parts.append(f"Done: {'; '.join(self.actions)}")
+        parts.append(f"Outcome: {self.outcome}" + (f", {self.result}" if self.result else ""))
+        if self.lesson:
+            parts.append(f"Lesson: {self.lesson}")
+        return ". ".join(part.rstrip(". ") for part in parts) + "."
 
 
 About = Annotated[Fact | Episode, Field(discriminator="kind")]
@@ -252,6 +270,8 @@ class AddResult(Frozen):
     links: tuple[Link, ...] = ()
     evolved: tuple[Revision, ...] = ()
     """Changes to other notes that this note brought about."""
+    distilled: tuple[str, ...] = ()
+    """Ids of the notes, facts and episodes that were made of it, as the strategy `atomic` does."""
     skipped: tuple[Skipped, ...] = ()
     held: int | None = None
     """Number of the proposal under which what it would bring about waits for `review`."""

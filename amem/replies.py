@@ -7,7 +7,7 @@ request maps them back, and drops what does not map.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -92,6 +92,44 @@ class LinkEvolveReply(Reply):
 
     links: Annotated[list[WindowLink], Field(max_length=64)]
     changes: Annotated[list[WindowChange], Field(max_length=3)]
+
+
+class DistilledNote(Reply):
+    """One self-contained memory, and the turns that tell it."""
+
+    turns: Annotated[list[Position], Field(min_length=1, max_length=8)]
+    text: Annotated[str, Field(min_length=1, max_length=400)]
+    keywords: Words
+    tags: Annotated[list[Word], Field(max_length=3)]
+
+
+class DistilledFact(Reply):
+    """One statement that holds until another takes its place, and the turns that make it."""
+
+    turns: Annotated[list[Position], Field(min_length=1, max_length=4)]
+    subject: Annotated[str, Field(min_length=1, max_length=80)]
+    predicate: Annotated[str, Field(min_length=1, max_length=60)]
+    object: Annotated[str, Field(min_length=1, max_length=120)]
+    single: bool
+    """Whether the subject has one such object at a time."""
+
+
+class DistilledEpisode(Reply):
+    """What was done about something, how it ended, and the turns that tell it."""
+
+    turns: Annotated[list[Position], Field(min_length=1, max_length=8)]
+    trigger: Annotated[str, Field(min_length=1, max_length=200)]
+    actions: Annotated[list[Annotated[str, Field(min_length=1, max_length=120)]], Field(max_length=5)]
+    outcome: Literal["success", "failure", "mixed", "unknown"]
+    lesson: Annotated[str, Field(max_length=200)]
+
+
+class DistillReply(Reply):
+    """What a window of turns comes to; empty lists where there is nothing worth remembering."""
+
+    notes: Annotated[list[DistilledNote], Field(max_length=16)]
+    facts: Annotated[list[DistilledFact], Field(max_length=12)]
+    episodes: Annotated[list[DistilledEpisode], Field(max_length=3)]
 
 
 class QueryReply(Reply):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pydantic_settings import PydanticBaseSettingsSource
 
-Strategy = Literal["paper", "fused", "raw"]
+Strategy = Literal["paper", "fused", "atomic", "raw"]
 
 
 class Settings(BaseSettings):

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from amem.store.plan import Change, Committed, PlannedLink
 
 R = TypeVar("R", bound="Reply")
+_OF_TURNS: tuple[Stage, ...] = ("build", "distill")
+"""Stages that see what was said, and nothing that a model made of it."""
 BUILT_FIELDS = frozenset({"keywords", "tags", "context"})
 
 
@@ -52,6 +54,7 @@ class Draft:
         self._calls: list[Call] = []
         self._builds: dict[str, tuple[dict[str, JsonValue], int | None]] = {}
         self._errors: dict[str, AmemError] = {}
+        self._passed: dict[str, str] = {}
         self._rebuild = rebuild
 
     def read(self, note_ids: Sequence[str]) -> dict[str, Note]:
@@ -80,12 +83,12 @@ class Draft:
     def record_call(self, stage: Stage, request: Request, shown: Sequence[Note]) -> int:
         """Note down a call and every note it was shown; return its position.
 
-        A build sees turns alone, so nothing that a model made of them. What a build of this window made of a note is
-        shown with the note, and with it what that build had seen: forgetting follows the calls.
+        A build sees turns alone, as distilling does, so nothing that a model made of them. What a build of this window
+        made of a note is shown with the note, and with it what that build had seen: forgetting follows the calls.
         """
         assert self.rooms.llm is not None
         model = request.model or self.rooms.llm.model
-        sights = [(note.id, 0 if stage == "build" else self.originals[note.id].version) for note in shown]
+        sights = [(note.id, 0 if stage in _OF_TURNS else self.originals[note.id].version) for note in shown]
         builds = {self._builds[note.id][1] for note in shown if note.id in self._builds}
         for build in [self._calls[call] for call in builds if call is not None]:
             sights += zip(build.shown, build.versions, strict=True)
@@ -98,6 +101,10 @@ class Draft:
         """Accept what stage 1 made of a note."""
         self._builds[note.id] = (fields, call)
         self.notes[note.id] = apply_change(note, build_change(note, fields, call))
+
+    def pass_over(self, note: Note, why: str) -> None:
+        """Leave a note raw that is not worth a call."""
+        self._passed[note.id] = why
 
     def leave(self, note: Note, error: AmemError) -> None:
         """Leave one note pending, with its error."""
@@ -151,6 +158,8 @@ class Draft:
 
     def _own_fields(self, note: Note) -> dict[str, JsonValue]:
         fields = self._builds.get(note.id, ({}, None))[0]
+        if note.id in self._passed:
+            return {"status": "pending", "pending_reason": "raw", "error": f"skipped: {self._passed[note.id]}"}
         error = self._errors.get(note.id)
         if error is None:
             return {**fields, **READY}

@@ -26,7 +26,7 @@ _LONGEST = 6
 _PLEASANT = """
 ok okay k yes yeah yep no nope sure right exactly indeed thanks thank you thx ty cheers please welcome great nice cool
 good fine perfect awesome wow haha lol hello hi hey bye goodbye goodnight night morning evening see later soon got it
-so much very really oh ah hm hmm well that is that's it's a and then the too there all again everyone guys danke bitte
+so much a lot very really oh ah hm well that is that's it's a and then the too there all again everyone guys danke bitte
 ja nein gut genau hallo tschüss schön super klar alles merci oui non bonjour salut au revoir d'accord bien parfait
 gracias sí si hola adiós vale bueno genial perfecto grazie sì ciao prego bene va obrigado obrigada sim não olá tchau
 спасибо да нет привет пока хорошо ладно

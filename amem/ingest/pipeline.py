@@ -69,7 +69,7 @@ async def build(draft: Draft, turns: Sequence[Note]) -> None:
     if not turns:
         return
     rooms = draft.rooms
-    before = await _earlier(draft, turns)
+    before = await earlier_turns(draft, turns)
     draft.originals |= {note.id: note for note in before}
     cap = rooms.reply_cap(len(turns))
     request = builder.request(turns, before, rooms.prompts, max_tokens=cap)
@@ -101,7 +101,7 @@ async def _split(draft: Draft, turns: Sequence[Note], error: LLMError) -> None:
     await build(draft, turns[middle:])
 
 
-async def _earlier(draft: Draft, turns: Sequence[Note]) -> list[Note]:
+async def earlier_turns(draft: Draft, turns: Sequence[Note]) -> list[Note]:
     """Return the turns just before the first one, in its session; `paper` shows none."""
     first = turns[0]
     if draft.rooms.settings.strategy == "paper" or first.session_id is None or not first.position:

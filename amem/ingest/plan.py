@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from amem.ingest.language import keeps_script
-from amem.model import Cause, Link, Skipped
+from amem.model import TRUST_RANK, Cause, Link, Skipped
 from amem.store.plan import Change, PlannedLink
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from amem.model import Note
     from amem.settings import Settings
 
-_TRUST = {"untrusted": 0, "tool": 1, "assistant": 2, "user": 3}
 READY: dict[str, JsonValue] = {"status": "ready", "pending_reason": None, "error": None}
 
 
@@ -94,7 +93,7 @@ def _forbidden(proposal: Evolution, notes: Mapping[str, Note], done: set[str]) -
         return "it was changed by this reply already"
     if note.status == "pending" and not own:
         return "a pending note is not evolved"
-    if not own and any(_TRUST[notes[cause].trust] < _TRUST[note.trust] for cause in proposal.because):
+    if not own and any(TRUST_RANK[notes[cause].trust] < TRUST_RANK[note.trust] for cause in proposal.because):
         return "a note of lower trust may not change one of higher trust"
     if proposal.context and not keeps_script(note.content, proposal.context):
         return "the new context is not in the language of the note"

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from amem.errors import AmemError, BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
+from amem.ingest.distilling import distil_window
 from amem.ingest.pipeline import is_about_its_texts, process_window
 from amem.ingest.suspicion import company, suspicions
 from amem.ingest.vectors import embed
@@ -110,7 +111,8 @@ class Worker:
             embedded: they are known to have vectors, so that this need not be looked up.
             progress: called after each window.
         """
-        work = partial(process_window, self._rooms, embedded=embedded)
+        stages = distil_window if self._rooms.settings.strategy == "atomic" else process_window
+        work = partial(stages, self._rooms, embedded=embedded)
         with self.holding(notes):
             return await self.run(list(self.windows(notes)), work, progress=progress)
 

@@ -46,14 +46,10 @@ class KnownEpisode(Frozen):
     lesson: str
     occurred_at: Moment
     sources: tuple[str, ...]
+    text: str
+    """It, in words."""
     score: float | None = None
     """Of a search."""
-
-    @property
-    def text(self) -> str:
-        """It, in words."""
-        return in_words(Episode(trigger=self.trigger, actions=self.actions, outcome=self.outcome, result=self.result,
-                                lesson=self.lesson))  # fmt: skip
 
 
 class Episodes:
@@ -125,21 +121,10 @@ class Episodes:
     def _note(self, told: Told) -> Note:
         now = self._rooms.now()
         return Note(
-            id=self._rooms.new_id(), box=self._box, content=in_words(told.about), sources=told.sources,
+            id=self._rooms.new_id(), box=self._box, content=told.about.text, sources=told.sources,
             trust=told.trust, occurred_at=told.occurred_at or now, created_at=now, status="ready", about=told.about,
             metadata={} if told.session_id is None else {"session": told.session_id},
         )  # fmt: skip
-
-
-def in_words(episode: Episode) -> str:
-    """Tell an episode in one line, what called for action first."""
-    parts = [f"When: {episode.trigger}"]
-    if episode.actions:
-        parts.append(f"Done: {'; '.join(episode.actions)}")
-    parts.append(f"Outcome: {episode.outcome}" + (f", {episode.result}" if episode.result else ""))
-    if episode.lesson:
-        parts.append(f"Lesson: {episode.lesson}")
-    return ". ".join(part.rstrip(". ") for part in parts) + "."
 
 
 def known_episode(note: Note, score: float | None = None) -> KnownEpisode:
@@ -148,5 +133,5 @@ def known_episode(note: Note, score: float | None = None) -> KnownEpisode:
     assert isinstance(about, Episode)
     return KnownEpisode(
         id=note.id, trigger=about.trigger, actions=about.actions, outcome=about.outcome, result=about.result,
-        lesson=about.lesson, occurred_at=note.occurred_at, sources=note.sources, score=score,
+        lesson=about.lesson, occurred_at=note.occurred_at, sources=note.sources, text=about.text, score=score,
     )  # fmt: skip

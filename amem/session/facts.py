@@ -11,12 +11,13 @@ from pydantic import ValidationError
 
 from amem.errors import EmbeddingError, InputError
 from amem.filters import Filter, first_problem, make_filter
+from amem.ingest.distilling import WHY_HELD
+from amem.ingest.timeline import ALL_FACTS, Policy, Settled, begins, folded, said_of, same_question, settle
 from amem.ingest.vectors import embed
 from amem.intake import When
 from amem.model import Fact, Frozen, Moment, Note, Term, Trust
 from amem.recall.asking import ask
 from amem.recall.timefocus import time_focus
-from amem.session.timeline import Policy, Settled, begins, folded, said_of, same_question, settle
 from amem.store.plan import Plan
 
 if TYPE_CHECKING:
@@ -25,10 +26,7 @@ if TYPE_CHECKING:
 
     from amem.rooms import Rooms
 
-Notes = list[Note]
-PAGE = 1000
 _INSTANT = timedelta(microseconds=1)
-_WHY_HELD = "it would end another fact, and the setting fact_policy is ask"
 
 
 class Statement(Frozen):
@@ -44,11 +42,6 @@ class Statement(Frozen):
     sources: tuple[str, ...] = ()
     """Ids of the notes that say so, or of messages."""
     trust: Trust = "user"
-
-    @property
-    def text(self) -> str:
-        """It, in words."""
-        return f"{self.subject} {self.predicate} {self.object}"
 
 
 class KnownFact(Frozen):
@@ -137,7 +130,7 @@ class Facts:
             outdated: also those that hold no more.
         """
         given = make_filter(kinds=("fact",), as_of=as_of, outdated=outdated)
-        notes = await to_thread(self._notes, given)
+        notes = await to_thread(self._rooms.ledger.every, self._box, given)
         wanted = [
             note for note in notes
             if _is_about(said_of(note).subject, subject) and _is_about(said_of(note).predicate, predicate)
@@ -164,20 +157,24 @@ class Facts:
         now = self._rooms.now()
         about = Fact(subject=said.subject, predicate=said.predicate, object=said.object, single=said.single)
         return Note(
-            id=self._rooms.new_id(), box=self._box, content=said.text, sources=said.sources, trust=said.trust,
-            occurred_at=said.since or now, created_at=now, valid_from=said.since, status="ready", about=about,
+            id=self._rooms.new_id(), box=self._box, content=about.text, about=about, sources=said.sources,
+            trust=said.trust, occurred_at=said.since or now, created_at=now, valid_from=said.since, status="ready",
         )  # fmt: skip
 
     def _store(self, said: Statement, vectors: Any) -> Stated:
         note = self._note(said)
-        known = [other for other in self._notes(_ALL) if same_question(said_of(other), said_of(note))]
+        known = [
+            other
+            for other in self._rooms.ledger.every(self._box, ALL_FACTS)
+            if same_question(said_of(other), said_of(note))
+        ]
         policy: Policy = self._rooms.settings.fact_policy
         settled = settle(note, known, policy)
         if settled.repeats is not None:
             there = next(other for other in known if other.id == settled.repeats)
             return Stated(fact=known_fact(there, ()), is_new=False)
         plan = self._plan(settled, policy)
-        _, committed = self._rooms.ledger.accept_with([note], plan, vectors)
+        committed = self._rooms.ledger.commit(plan, vectors, [(note, None)])
         self._rooms.index.put(self._box, 2)
         stored = committed.notes.get(note.id, note)
         ended = tuple(note_id for note_id in committed.notes if note_id != note.id)
@@ -187,21 +184,8 @@ class Facts:
         plan = Plan(box=self._box, at=self._rooms.now(), changes=settled.ends)
         if policy != "ask" or not settled.ends:
             return plan
-        waits = plan.model_copy(update={"why": (_WHY_HELD,)})
+        waits = plan.model_copy(update={"why": (WHY_HELD,)})
         return Plan(box=self._box, at=plan.at, held=waits)
-
-    def _notes(self, given: Filter) -> Sequence[Note]:
-        found: Notes = []
-        after: str | None = None
-        while True:
-            page = self._rooms.ledger.page(self._box, given, after=after, limit=PAGE)
-            found += page.notes
-            after = page.next
-            if after is None:
-                return found
-
-
-_ALL = Filter(kinds=("fact",), outdated=True)
 
 
 def known_fact(note: Note, contradicts: tuple[str, ...]) -> KnownFact:

@@ -46,6 +46,9 @@ def forget(
     if not gone:
         return Receipt()
     seen = spread(connection, box, gone)
+    while more := _products(connection, box, seen).difference(gone):
+        gone = _with_distilled(connection, box, {*gone, *more})
+        seen = spread(connection, box, gone)
     causes = rows.causes_of(connection, list(seen.revisions))
     links = _erase_links(connection, box, seen, gone)
     fields = _rewind(connection, [row for row in seen.revisions.values() if row["note_id"] not in gone])
@@ -76,6 +79,17 @@ def _with_distilled(connection: Connection, box: str, note_ids: Collection[str])
     while more := {note_id for note_id, sources in made if note_id not in gone and not gone.isdisjoint(sources)}:
         gone |= more
     return sorted(gone)
+
+
+def _products(connection: Connection, box: str, seen: Spread) -> set[str]:
+    """Return the notes that suspect calls wrote whole: those that they made, and had not been shown."""
+    shown = schema.call_shown.c
+    query = (
+        select(_note.id, _note.call_id)
+        .outerjoin(schema.call_shown, (shown.call_id == _note.call_id) & (shown.note_id == _note.id))
+        .where(_note.box == box, _note.call_id >= seen.first, shown.note_id.is_(None))
+    )
+    return {note_id for note_id, call_id in connection.execute(query) if seen.holds(call_id)}
 
 
 def _built_by(connection: Connection, box: str, seen: Spread) -> set[str]:

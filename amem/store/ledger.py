@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from amem.store.receipt import Receipt
 
 
+_PAGE = 1000
+
+
 class Ledger:
     """Notes and their history in one database; every method is one transaction."""
 
@@ -116,18 +119,9 @@ class Ledger:
             binding.check(connection, self._made_with)
             return accept(connection, keyed, vectors, self.render, full_text=self.database.is_sqlite)
 
-    def accept_with(
-        self, notes: Sequence[Note], plan: Plan, vectors: Mapping[str, np.ndarray]
-    ) -> tuple[list[tuple[Note, bool]], Committed]:
-        """Store notes and apply the plan that speaks of them, in one transaction; see `accept` and `commit`."""
-        keyed = [(note, None) for note in notes]
-        full_text = self.database.is_sqlite
-        with self.database.writing() as connection:
-            binding.check(connection, self._made_with)
-            accepted = accept(connection, keyed, vectors, self.render, full_text=full_text)
-            return accepted, Commit(connection, plan, vectors, self.render, full_text=full_text).run()
-
-    def commit(self, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
+    def commit(
+        self, plan: Plan, vectors: Mapping[str, np.ndarray], new: Sequence[tuple[Note, str | None]] = ()
+    ) -> Committed:
         """Apply a plan in one transaction, by compare-and-swap on note versions.
 
         What no longer fits the ledger is dropped and reported: a change of a note that is gone or has moved on, a
@@ -136,6 +130,7 @@ class Ledger:
         Args:
             plan: what is to change.
             vectors: rendered text to vector, for every text that the changes lead to.
+            new: raw notes that come with it, each with the key of its source.
 
         Raises:
             NeedsVectors: a note moved on so that a text arises which has no vector; nothing was changed.
@@ -143,6 +138,8 @@ class Ledger:
         """
         with self.database.writing() as connection:
             binding.check(connection, self._made_with)
+            if new:
+                accept(connection, new, vectors, self.render, full_text=self.database.is_sqlite)
             return Commit(connection, plan, vectors, self.render, full_text=self.database.is_sqlite).run()
 
     def forget(self, box: str, note_ids: Sequence[str] | None, *, dry_run: bool = False) -> Receipt:
@@ -216,6 +213,18 @@ class Ledger:
         """Return one page of a box's notes, in the order they were accepted."""
         with self.database.reading() as connection:
             return queries.page(connection, box, given, after=after, limit=limit)
+
+    def every(self, box: str, given: Filter) -> list[Note]:
+        """Return all notes of a box that a filter lets through, in the order they were accepted."""
+        found: list[Note] = []
+        after: str | None = None
+        with self.database.reading() as connection:
+            while True:
+                page = queries.page(connection, box, given, after=after, limit=_PAGE)
+                found += page.notes
+                after = page.next
+                if after is None:
+                    return found
 
     def pending(self, box: str | None, reasons: Sequence[str], *, limit: int | None = None) -> list[Note]:
         """Return notes that wait for an LLM, in the order they were accepted."""

@@ -39,7 +39,7 @@ ApiBase = Annotated[
     str | None, typer.Option("--api-base", metavar="URL", help="Address of an OpenAI-compatible server.")
 ]
 Strategy = Annotated[
-    str | None, typer.Option("--strategy", metavar="NAME", help="fused (the default), paper, or raw: no model.")
+    str | None, typer.Option("--strategy", metavar="NAME", help="fused (the default), atomic, paper, or raw: no model.")
 ]
 BudgetCalls = Annotated[
     int | None, typer.Option("--budget-calls", metavar="N", help="Make at most so many calls in this run.")

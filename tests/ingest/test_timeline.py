@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amem.ingest.timeline import begins, said_of, settle
 from amem.model import Fact, Note
-from amem.session.timeline import begins, said_of, settle
 from amem.store.plan import apply_change
 
 _NUMBERS = count(1)

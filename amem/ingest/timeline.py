@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from amem.model import Cause, Fact, Frozen, Moment, Note
-from amem.store.plan import Change
+from amem.filters import Filter
+from amem.model import TRUST_RANK, Cause, Fact, Frozen, Moment, Note
+from amem.store.plan import Change, apply_change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pydantic import JsonValue
 
+ALL_FACTS = Filter(kinds=("fact",), outdated=True)
 Policy = Literal["newest", "keep_both", "ask"]
 """What a statement does to another one that it cannot hold beside: end it, leave it, or wait for review."""
-_TRUST = {"untrusted": 0, "tool": 1, "assistant": 2, "user": 3}
 
 
 class Settled(Frozen):
@@ -67,12 +68,34 @@ def settle(new: Note, known: Sequence[Note], policy: Policy) -> Settled:
     before = [note for note in rivals if begins(note) < begins(new) and _holds(note, begins(new))]
     after = sorted((note for note in rivals if begins(note) > begins(new)), key=begins)
     contested = [note.id for note in rivals if begins(note) == begins(new)]
-    contested += [note.id for note in before if _TRUST[note.trust] > _TRUST[new.trust]]
+    contested += [note.id for note in before if TRUST_RANK[note.trust] > TRUST_RANK[new.trust]]
     ends = [_end(note, new) for note in before if note.id not in contested]
-    later = next((note for note in after if _TRUST[note.trust] >= _TRUST[new.trust]), None)
+    later = next((note for note in after if TRUST_RANK[note.trust] >= TRUST_RANK[new.trust]), None)
     if later is not None:
         ends.append(_end(new, later))
     return Settled(ends=tuple(ends), contested=tuple(dict.fromkeys(contested)))
+
+
+def settle_all(new: Sequence[Note], known: Sequence[Note], policy: Policy) -> tuple[list[Note], list[Change]]:
+    """Put facts of one window among those that are known, one after another; repeats are left out.
+
+    Returns:
+        The facts that are news, and what becomes of them and of others.
+    """
+    there = {note.id: note for note in known}
+    news: list[Note] = []
+    changes: list[Change] = []
+    for note in new:
+        settled = settle(note, list(there.values()), policy)
+        if settled.repeats is not None:
+            continue
+        news.append(note)
+        there[note.id] = note
+        for change in settled.ends:
+            there[change.note_id] = apply_change(there[change.note_id], change.model_copy(update={"call": None}))
+        changes += settled.ends
+    versions = {note.id: note.version for note in (*known, *news)}
+    return news, [change.model_copy(update={"expected_version": versions[change.note_id]}) for change in changes]
 
 
 def _holds(note: Note, moment: Moment) -> bool:

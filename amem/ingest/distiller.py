@@ -1,0 +1,112 @@
+"""Distilling: what a window of turns comes to, as notes, facts and episodes that can be understood without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.ingest.language import keeps_script
+from amem.ingest.relative import meant_dates
+from amem.ingest.shown import Numbered, earlier
+from amem.model import Episode, Fact, Frozen, Note, Skipped
+from amem.recall.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from amem.llm.protocol import Request
+    from amem.prompts import PromptSet
+    from amem.replies import DistillReply
+
+PROMPT = "distill"
+UNTOLD = "nothing in its turns says so"
+OTHER_LANGUAGE = "it is not in the language of its turns"
+NO_TURN = "it names no turn of the window"
+_TOLD = 0.5
+"""Share of the words of a fact's object, or of a note, that its turns must hold: a small model adds its own."""
+
+
+class Memory(Frozen):
+    """One memory that a model made of turns."""
+
+    sources: tuple[str, ...] = ()
+    """Ids of the turns that tell it."""
+    text: str = ""
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    about: Fact | Episode | None = None
+
+
+class Distilled(Frozen):
+    """What a reply comes to."""
+
+    memories: tuple[Memory, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def request(turns: Sequence[Note], before: Sequence[Note], prompts: PromptSet, *, max_tokens: int) -> Request:
+    """Ask what `turns` come to; `before` is what was said just before, for understanding only."""
+    variables = {"earlier": earlier(before), "turns": Numbered(turns).turns()}
+    return prompts.render(PROMPT, variables, params={"max_tokens": max_tokens})
+
+
+def parse(reply: DistillReply, turns: Sequence[Note]) -> Distilled:
+    """Map a reply back to ids, and drop what no turn tells."""
+    numbered = Numbered(turns)
+    memories: list[Memory] = []
+    skipped: list[Skipped] = []
+    for numbers, what, said, memory in _proposals(reply):
+        tell = [note for number in dict.fromkeys(numbers) if (note := numbered.note(number)) is not None]
+        why = _why_not(said, tell)
+        if why is not None:
+            skipped.append(Skipped(stage="distill", what=what, why=why))
+            continue
+        text = _dated(memory.text, tell) if memory.text else ""
+        memories.append(memory.model_copy(update={"sources": tuple(note.id for note in tell), "text": text}))
+    return Distilled(memories=tuple(memories), skipped=tuple(skipped))
+
+
+def _proposals(reply: DistillReply) -> Iterator[tuple[Sequence[int], str, str, Memory]]:
+    """Yield each proposal: the turns it names, what it is, the words that its turns must hold, and what it says."""
+    for note in reply.notes:
+        text = note.text.strip()
+        yield (
+            note.turns,
+            f"the note {text!r}",
+            text,
+            Memory(text=text, keywords=tuple(note.keywords), tags=tuple(note.tags)),
+        )
+    for fact in reply.facts:
+        about = Fact(subject=fact.subject, predicate=fact.predicate, object=fact.object, single=fact.single)
+        yield fact.turns, f"the fact {about.text!r}", fact.object, Memory(about=about)
+    for told in reply.episodes:
+        episode = Episode(
+            trigger=told.trigger, actions=tuple(told.actions), outcome=told.outcome, lesson=told.lesson.strip()
+        )
+        yield told.turns, f"the episode {told.trigger!r}", told.trigger, Memory(about=episode)
+
+
+def _why_not(said: str, tell: Sequence[Note]) -> str | None:
+    if not tell:
+        return NO_TURN
+    source = " ".join(f"{note.speaker or ''} {note.content}" for note in tell)
+    if not keeps_script(source, said):
+        return OTHER_LANGUAGE
+    words, known = content_words(said), {_stem(word) for word in content_words(source)}
+    told = sum(_stem(word) in known for word in words)
+    return UNTOLD if words and told < _TOLD * len(words) else None
+
+
+def _stem(word: str) -> str:
+    """Return a word without what inflection changes, roughly; words of two and more signs of CJK are bigrams."""
+    return word[: max(3, len(word) - 3)] if len(word) > 4 else word
+
+
+def _dated(text: str, tell: Sequence[Note]) -> str:
+    """Return a text with the dates that its turns name relative to their own, unless it tells them itself.
+
+    Of several turns only those count whose phrase the text has kept: it need not tell of all that they tell.
+    """
+    meant = [found for note in tell for found in meant_dates(note.content, note.occurred_at.date())]
+    told = [found for found in dict.fromkeys(meant) if len(tell) == 1 or found.phrase.casefold() in text.casefold()]
+    missing = [f"{phrase}: {date}" for phrase, date in told if date not in text]
+    return f"{text} ({'; '.join(missing)})" if missing else text

@@ -20,6 +20,7 @@ from amem.store import schema
 from amem.store.database import Database
 from amem.store.migrations.upgrade import SCRIPTS, upgrade
 
+NEXT = f"{int(schema.HEAD) + 1:04}"
 BEFORE_THE_FIRST = """CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 )"""
@@ -60,11 +61,11 @@ def next_scripts(tmp_path):
         lines = [
             "import sqlalchemy as sa",
             "from alembic import op",
-            'revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None',
+            f"revision, down_revision, branch_labels, depends_on = {NEXT!r}, {schema.HEAD!r}, None, None",
             "def upgrade():",
             textwrap.indent(textwrap.dedent(body), "    "),
         ]
-        (scripts / "versions" / "0002_next.py").write_text("\n".join(lines))
+        (scripts / "versions" / f"{NEXT}_next.py").write_text("\n".join(lines))
         return scripts
 
     return written
@@ -124,6 +125,18 @@ def test_an_older_ledger_is_migrated_where_it_is_and_works(tmp_path):
     ]
 
 
+def test_notes_of_a_ledger_without_kinds_are_plain_notes(tmp_path):
+    shelf = Shelf(tmp_path)
+    note = shelf.build(shelf.add("bread oven"), context="Baking.")
+    shelf.close()
+    without = ["DROP INDEX ix_note_box_kind", *(f"ALTER TABLE note DROP COLUMN {name}" for name in ("kind", "about"))]
+    run(tmp_path / "ledger.db", *without, "UPDATE alembic_version SET version_num = '0001'")
+    migrated = Shelf(tmp_path)
+    assert migrated.get(note) == note
+    assert (migrated.get(note).kind, migrated.sql("SELECT kind, about FROM note")) == ("note", [("note", None)])
+    migrated.close()
+
+
 def test_a_migration_may_make_a_table_anew_without_losing_what_refers_to_it(shelf, next_scripts):
     one, other = shelf.build(shelf.add("bread"), context="Baking."), shelf.ready("oven")
     links = shelf.link(one, other).links
@@ -137,7 +150,7 @@ def test_a_migration_may_make_a_table_anew_without_losing_what_refers_to_it(shel
         """
     )
     with shelf.ledger.database.migrating() as connection:
-        upgrade(connection, "0002", scripts)
+        upgrade(connection, NEXT, scripts)
     assert shelf.get(one) == one
     assert shelf.ledger.links_of([one.id]) == list(links)
     after = shelf.tables()
@@ -163,7 +176,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(shelf, next_scripts, t
         pytest.raises(LedgerUnavailable, match=r"could not be migrated.*nothing_of_that_name.*Nothing of this change"),
         shelf.ledger.database.migrating() as connection,
     ):
-        upgrade(connection, "0002", scripts)
+        upgrade(connection, NEXT, scripts)
     assert dump(shelf.path) == before
     assert shelf.ready("more").status == "ready"
 
@@ -177,12 +190,12 @@ def test_a_ledger_whose_migration_fails_is_not_opened_and_stays_as_it_was(tmp_pa
     assert dump(path) == before
 
 
-@pytest.mark.parametrize("version", ["0002", "9999", "f00dfacecafe"])
+@pytest.mark.parametrize("version", [NEXT, "9999", "f00dfacecafe"])
 def test_a_ledger_of_a_newer_amem_is_refused_and_left_alone(tmp_path, version):
     Shelf(tmp_path).close()
     run(tmp_path / "ledger.db", f"UPDATE alembic_version SET version_num = '{version}'")
     before = dump(tmp_path / "ledger.db")
-    with pytest.raises(LedgerTooNew, match=f"has schema {version}; this amem knows up to 0001.*use a newer amem"):
+    with pytest.raises(LedgerTooNew, match=f"has schema {version}; this amem knows up to {schema.HEAD}.*use a newer amem"):
         Shelf(tmp_path)
     assert dump(tmp_path / "ledger.db") == before
 

@@ -6,18 +6,19 @@ from asyncio import to_thread
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import JsonValue
 
 from amem.errors import EmbeddingError, LLMError
 from amem.ingest import distiller, pipeline
 from amem.ingest.draft import Draft
 from amem.ingest.gate import why_skip
-from amem.ingest.plan import READY
+from amem.ingest.plan import READY, merge
 from amem.ingest.suspicion import why_quarantined
 from amem.ingest.timeline import ALL_FACTS, settle_all
 from amem.ingest.vectors import embed, embed_those
 from amem.model import TRUST_RANK, AddResult, Cause, Fact, Link, Note, Skipped
 from amem.replies import DistillReply
-from amem.store.plan import Change, Plan, PlannedLink
+from amem.store.plan import Change, Plan, PlannedLink, apply_change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
     from amem.ingest.distiller import Memory
     from amem.rooms import Rooms
+    from amem.settings import Settings
     from amem.store.plan import Committed
 
 ALIKE = 0.95
@@ -74,16 +76,18 @@ class _Window:
 
     async def _take(self, memories: Sequence[Memory], turns: Mapping[str, Note], call: int) -> None:
         notes = [self._note(memory, [turns[i] for i in memory.sources]) for memory in memories]
+        settings = self.rooms.settings
+        builds = {note.id: _build(note, memory, settings, call) for note, memory in zip(notes, memories, strict=True)}
+        built = {note.id: apply_change(note, builds[note.id]) for note in notes}
         facts = [note for note in notes if isinstance(note.about, Fact)]
         others = [note for note in notes if not isinstance(note.about, Fact)]
-        vectors = await embed(self.rooms, [self.rooms.render(note) for note in notes])
-        self.draft.vectors |= vectors
+        self.draft.vectors |= await embed(self.rooms, [self.rooms.render(note) for note in built.values()])
         known = await to_thread(self.rooms.ledger.every, self.draft.box, ALL_FACTS)
-        policy = self.rooms.settings.fact_policy
+        policy = settings.fact_policy
         news, ends = settle_all(facts, [*known, *(n for n in self.new if isinstance(n.about, Fact))], policy)
-        kept = [note for note in others if not await to_thread(self._is_told, note, call)]
+        kept = [note for note in others if not await to_thread(self._is_told, built[note.id], call)]
         self.new += [*kept, *news]
-        self.changes += [self._ready(note, call) for note in (*kept, *news)]
+        self.changes += [builds[note.id] for note in (*kept, *news)]
         ends = [change.model_copy(update={"call": call}) for change in ends]
         (self.waits if policy == "ask" else self.changes).extend(ends)
 
@@ -99,11 +103,7 @@ class _Window:
         if about is not None:
             since = last.occurred_at if isinstance(about, Fact) else None
             return Note(content=about.text, about=about, valid_from=since, **given)
-        return Note(content=memory.text, keywords=memory.keywords, tags=memory.tags, **given)
-
-    def _ready(self, note: Note, call: int) -> Change:
-        cause = Cause(kind="build", notes=note.sources)
-        return Change(note_id=note.id, expected_version=note.version, fields=dict(READY), cause=cause, call=call)
+        return Note(content=memory.text, **given)
 
     def _is_told(self, note: Note, call: int) -> bool:
         """Whether a note says what is known; its turns are linked with what says it, then."""
@@ -150,6 +150,17 @@ class _Window:
             result.model_copy(update={"distilled": tuple(i for i, sources in made.items() if result.id in sources)})
             for result in self.draft.results(committed)
         ]
+
+
+def _build(note: Note, memory: Memory, settings: Settings, call: int) -> Change:
+    """Return the change that gives a new note its words, as a revision like any other build's, and has it ready."""
+    words: dict[str, JsonValue] = {
+        "keywords": list[JsonValue](merge((), memory.keywords, settings.max_keywords)),
+        "tags": list[JsonValue](merge((), memory.tags, settings.max_tags)),
+    }
+    given = {name: value for name, value in words.items() if value}
+    cause = Cause(kind="build", notes=note.sources)
+    return Change(note_id=note.id, expected_version=note.version, fields={**given, **READY}, cause=cause, call=call)
 
 
 async def distil_window(

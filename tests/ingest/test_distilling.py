@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from crash_support import problems
 from ledger_support import ANY
 
 from amem.errors import ModelUnavailable
@@ -50,6 +51,13 @@ async def test_memories_cite_their_turns_and_the_turns_stay_verbatim(atomic):
         assert party.keywords == ("party",)
         assert party.made_by.prompt.startswith("distill@")
         assert results[1].distilled == (party.id,)
+
+
+async def test_p3_what_is_distilled_has_a_history_that_leads_up_to_it(atomic):
+    async with atomic(REPLY) as memory:
+        await memory.facts.add("Ana", "lives in", "Seoul", since="2020-01-01")
+        await talk(memory, MOVED, PARTY, FIXED)
+        assert problems(memory) == set()
 
 
 async def test_a_window_takes_one_call(atomic):

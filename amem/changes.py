@@ -16,7 +16,7 @@ from amem.store.rewind import taken_back
 from amem.store.rows import chunks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from amem.model import Note
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Which = int | Revision | Sequence[int | Revision]
 """One revision or several, by number or as they were returned."""
 _PINNABLE = ("keywords", "tags", "context")
+_LARGEST = 2**63
 
 
 def edit(note: Note, given: Mapping[str, Any], *, at: datetime) -> Plan:
@@ -44,6 +45,47 @@ def edit(note: Note, given: Mapping[str, Any], *, at: datetime) -> Plan:
     return Plan(box=note.box, at=at, changes=(change,))
 
 
+def coming_in(note: Note) -> Change:
+    """Return what brings a new note out of the archive: what can be taken back, so that it is there again."""
+    cause = Cause(kind="supersede", notes=(note.id,))
+    return Change(note_id=note.id, expected_version=note.version, fields={"status": "ready"}, cause=cause)
+
+
+def succeeded(old: Note, new: Note) -> Change:
+    """Return what puts a note in the place of another: that one held good until this one began, or never."""
+    until = max(old.valid_from or old.occurred_at, new.valid_from or new.occurred_at)
+    return Change(
+        note_id=old.id,
+        expected_version=old.version,
+        fields={"superseded_by": new.id, "valid_to": until.isoformat()},
+        cause=Cause(kind="supersede", notes=(new.id,)),
+    )
+
+
+def repin(note: Note, pinned: Iterable[str], *, at: datetime) -> Plan:
+    """Return the plan after which exactly these fields of a note are pinned."""
+    change = Change(note_id=note.id, expected_version=note.version, fields={}, cause=Cause(kind="user"))
+    return Plan(box=note.box, at=at, changes=(_repinning(change, list(pinned)),), whole=True)
+
+
+def pinnable(fields: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of fields that can be pinned, all of them where none is named.
+
+    Raises:
+        InputError: one cannot.
+    """
+    wanted = _PINNABLE if fields is None else tuple(dict.fromkeys([fields] if isinstance(fields, str) else fields))
+    for name in wanted:
+        if name not in _PINNABLE:
+            raise InputError(f"{name!r} cannot be pinned; there are {', '.join(_PINNABLE)}. Nothing was changed.")
+    return wanted
+
+
+def _repinning(change: Change, pinned: JsonValue) -> Change:
+    assert isinstance(pinned, list)
+    return change.model_copy(update={"fields": {}, "repin": tuple(str(name) for name in pinned)})
+
+
 def undo_plan(ledger: Ledger, box: str, revision: Which | None, caused_by: str | None, at: datetime) -> Plan:
     """Return the plan that takes back some revisions, or all that a note brought about elsewhere, newest first.
 
@@ -59,7 +101,7 @@ def undo_plan(ledger: Ledger, box: str, revision: Which | None, caused_by: str |
     if revision is None:
         wanted = [
             found for found in ledger.revisions(box, caused_by=caused_by)
-            if found.cause.kind in {"evolve", "link"} and not found.undone
+            if found.cause.kind in {"evolve", "link", "supersede"} and not found.undone
         ]  # fmt: skip
     else:
         some = revision if isinstance(revision, Sequence) else [revision]
@@ -81,7 +123,7 @@ def take_back(
 
 def _named(ledger: Ledger, box: str, numbers: Sequence[int | None]) -> list[Revision]:
     """Return the revisions of these numbers, oldest first."""
-    wanted = dict.fromkeys(number for number in numbers if number is not None)
+    wanted = dict.fromkeys(number for number in numbers if number is not None and 0 < number < _LARGEST)
     found = {
         revision.id: revision for some in chunks(list(wanted)) for revision in ledger.revisions(box, ids=some)
     }  # fmt: skip
@@ -135,29 +177,41 @@ class _TakingBack:
     def _marks(self) -> dict[int, bool]:
         """Return whether each is undone afterwards: these revisions, those that they undid, those that these undid, ….
 
-        One that stands again undoes again what it undid. Whatever undoes a revision is newer than that.
+        A revision is undone as long as anything undoes it that stands itself; and whatever undoes it is newer.
         """
-        undoers: dict[int, list[int]] = {}
-        following = self._wanted
+        known = {r.id: r for r in (*self._wanted, *self._around()) if r.id is not None}
+        undoers: dict[int | None, list[int]] = {}
+        for key, revision in known.items():
+            undoers.setdefault(revision.cause.undoes, []).append(key)
+        concerned, following = set(self._taken), [*self._taken]
         while following:
-            for revision in following:
-                assert revision.id is not None
-                undoers.setdefault(revision.id, [])
-                if revision.cause.undoes is not None:
-                    undoers.setdefault(revision.cause.undoes, []).append(revision.id)
-            further = sorted({r.cause.undoes for r in following if r.cause.undoes is not None} - self._taken)
-            following = [r for some in chunks(further) for r in self._ledger.revisions(self._box, ids=some)]
-        marks: dict[int, bool] = {}
-        for key in sorted(undoers, reverse=True):
-            marks[key] = key in self._taken or any(not marks[undoer] for undoer in undoers[key])
-        return marks
+            undid = known[following.pop()].cause.undoes
+            if undid in known and undid not in concerned:
+                concerned.add(undid)
+                following.append(undid)
+        marks = {key: revision.undone for key, revision in known.items()}
+        for key in sorted(concerned, reverse=True):
+            marks[key] = key in self._taken or not all(marks[undoer] for undoer in undoers.get(key, ()))
+        return {key: marks[key] for key in concerned}
+
+    def _around(self) -> Iterator[Revision]:
+        """Yield all revisions of the notes of which an undoing is taken back."""
+        for note_id in dict.fromkeys(r.note_id for r in self._wanted if r.cause.undoes is not None):
+            yield from self._ledger.revisions(self._box, note_id=note_id)
 
     def _change(self, revision: Revision, cause: Cause) -> Change:
         field = revision.field
         values = self._values[revision.note_id]
         values[field] = self._value_before(revision, values[field])
-        version = self._notes[revision.note_id].version
-        return Change(note_id=revision.note_id, expected_version=version, fields={field: values[field]}, cause=cause)
+        change = Change(
+            note_id=revision.note_id,
+            expected_version=self._notes[revision.note_id].version,
+            fields={field: values[field]},
+            cause=cause,
+        )
+        if field == "pinned":
+            return _repinning(change, values[field])
+        return change
 
     def _value_before(self, revision: Revision, now: JsonValue) -> JsonValue:
         """Return what the field becomes: sets lose what the revision added and regain what it removed."""

@@ -3,6 +3,7 @@
 AmemError
 ├── SettingsError                 a setting is unknown, of the wrong type, or contradicts another
 ├── InputError                    (also a ValueError) the caller's text, filter, k, budget or metadata is refused
+│   └── ReadOnly                  a view that may only read was asked to write
 ├── PromptError
 │   ├── PromptNotFound            no such prompt or version
 │   ├── PromptVariables           given variables and declared variables differ
@@ -45,6 +46,10 @@ class SettingsError(AmemError):
 
 class InputError(AmemError, ValueError):
     """What the caller passed in is refused; nothing was stored."""
+
+
+class ReadOnly(InputError):
+    """A view that may only read was asked to write; nothing was changed."""
 
 
 class PromptError(AmemError):

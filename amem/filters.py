@@ -70,11 +70,7 @@ class Filter(Frozen):
                 return f"{name} is not {wanted!r}"
         if self.kinds and note.kind not in self.kinds:
             return f"it is a {note.kind}"
-        if not self.accepts_values(note.tags, note.metadata):
-            return "tags or metadata do not match"
-        if note.status == "archived" and not self.archived:
-            return "it is archived"
-        return self._why_not_then(note) or self._why_outdated(note)
+        return self._why_not_then(note) or self._why_hidden(note)
 
     def _why_not_then(self, note: Note) -> str | None:
         if self.since and note.occurred_at < self.since:
@@ -82,6 +78,13 @@ class Filter(Frozen):
         if self.until and note.occurred_at >= self.until:
             return f"it did not happen before {self.until.isoformat()}"
         return None
+
+    def _why_hidden(self, note: Note) -> str | None:
+        if not self.accepts_values(note.tags, note.metadata):
+            return "tags or metadata do not match"
+        if note.status == "archived" and not self.archived:
+            return "it is archived"
+        return self._why_outdated(note)
 
     def _why_outdated(self, note: Note) -> str | None:
         if self.as_of is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, TypeAdapter, ValidationError
 
 from amem.errors import InputError
 from amem.filters import first_problem
@@ -145,6 +145,18 @@ def box_name(name: str) -> str:
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_BOX or not name.isprintable():
         raise InputError(f"{name!r} is no name for a box: give 1 to {MAX_BOX} printable characters")
     return name
+
+
+def name_text(what: str, name: str) -> str:
+    """Check the name of an agent or a session.
+
+    Raises:
+        InputError: it is too long, no text, or cannot be stored.
+    """
+    try:
+        return TypeAdapter(Name).validate_python(name, strict=True)
+    except ValidationError as error:
+        raise InputError(f"that is no {what}{first_problem(error)}") from error
 
 
 def question_text(question: str) -> str:

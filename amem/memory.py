@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import logging
 from asyncio import to_thread
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amem import review
-from amem.changes import edit, undo_plan
+from amem.changes import edit, pinnable, repin, undo_plan
 from amem.errors import EmbeddingError, InputError, NoteNotFound
 from amem.filters import make_filter
 from amem.ids import is_id
+from amem.ingest.correcting import correct, correction
 from amem.ingest.pipeline import plan_evolution
 from amem.ingest.rebuild import rebuild, staleness
 from amem.ingest.vectors import apply, embed_missing
 from amem.ingest.worker import Run, Worker
-from amem.intake import NewNote, box_name, question_text
+from amem.intake import NewNote, box_name, name_text, question_text
 from amem.model import DEFAULT_BOX, AddResult, as_utc
 from amem.opening import load_settings, now_utc, open_rooms
 from amem.recall.asking import RECALL_HITS, ask, packed
@@ -24,19 +26,26 @@ from amem.session.episodes import Episodes
 from amem.session.facts import Facts
 from amem.session.session import AsyncSession
 from amem.store.plan import GroundMoved
+from amem.store.selecting import of_source
 from amem.upkeep.forget import expired as past_retention
 from amem.upkeep.forget import finish, forget, select
+from amem.upkeep.keeping import Keeper
+from amem.upkeep.tidying import tidy
+from amem.view import View, writes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
     from types import TracebackType
+    from typing import Literal
 
     from pydantic import JsonValue
 
     from amem.changes import Which
     from amem.embedding import Embedder
+    from amem.exporting.jsonl import Exported
+    from amem.importing.bringing import Imported
+    from amem.importing.formats import Format
     from amem.ingest.rebuild import Rebuilt
     from amem.ingest.worker import Accepted, Progress, Raw
     from amem.llm.protocol import LLM
@@ -45,10 +54,13 @@ if TYPE_CHECKING:
     from amem.rooms import Rooms
     from amem.store.receipt import Receipt
     from amem.store.stale import Stale
+    from amem.upkeep.tidying import Upkept
 
 log = logging.getLogger("amem")
 
 MAX_PAGE = 1000
+_LONGEST_WAIT = 2**31
+"""Seconds."""
 _ALL = 2**31
 """More notes than any box has, and not more than a database can count."""
 
@@ -56,9 +68,10 @@ _ALL = 2**31
 class AsyncMemory:
     """A memory, seen through one of its boxes. Open one with `AsyncMemory.open`."""
 
-    def __init__(self, rooms: Rooms, box: str = DEFAULT_BOX, *, owner: bool = True) -> None:
+    def __init__(self, rooms: Rooms, box: str | View = DEFAULT_BOX, *, owner: bool = True) -> None:
         self._rooms = rooms
-        self._box = box
+        self._view = View(box) if isinstance(box, str) else box
+        self._box = self._view.box
         self._owner = owner
         self._worker = Worker(rooms)
 
@@ -91,9 +104,20 @@ class AsyncMemory:
         loaded, custom = load_settings(llm, settings)
         return cls(open_rooms(path, loaded, llm=custom, embedder=embedder, now=now, new_id=new_id))
 
-    def box(self, name: str) -> AsyncMemory:
-        """Return a view that sees and touches nothing but the box `name`; closing it closes nothing."""
-        return AsyncMemory(self._rooms, box_name(name), owner=False)
+    def box(self, name: str, *, agent_id: str | None = None, read_only: bool = False) -> AsyncMemory:
+        """Return a view that sees and touches nothing but the box `name`; closing it closes nothing.
+
+        Args:
+            name: of the box; a view has its own only.
+            agent_id: who writes through it: each note says so, and none can say another.
+            read_only: every verb that writes is refused, and what is recalled is not counted as an access.
+
+        Raises:
+            InputError: that is no name, or more than this view may do itself.
+        """
+        box, agent = box_name(name), None if agent_id is None else name_text("agent_id", agent_id)
+        view = View(box, agent, read_only) if self._owner else self._view.narrowed(box, agent, read_only=read_only)
+        return AsyncMemory(self._rooms, view, owner=False)
 
     @property
     def name(self) -> str:
@@ -101,21 +125,48 @@ class AsyncMemory:
         return self._box
 
     @property
+    def agent_id(self) -> str | None:
+        """Who writes through this view; None where each text names its own."""
+        return self._view.agent_id
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this view may only read."""
+        return self._view.read_only
+
+    @property
     def facts(self) -> Facts:
         """The box's facts: `add`, `list`, `search`."""
-        return Facts(self._rooms, self._box)
+        return Facts(self._rooms, self._view)
 
     @property
     def episodes(self) -> Episodes:
         """The box's episodes: `add`, `search`."""
-        return Episodes(self._rooms, self._box)
+        return Episodes(self._rooms, self._view)
 
-    def session(self, session_id: str, *, agent_id: str | None = None) -> AsyncSession:
-        """Return the loop of an agent in one conversation: `observe(message)` and `context(question)`."""
-        return AsyncSession(self._rooms, self._worker, self._box, session_id, agent_id)
+    def session(
+        self, session_id: str, *, agent_id: str | None = None, reads: Sequence[AsyncMemory] = ()
+    ) -> AsyncSession:
+        """Return the loop of an agent in one conversation: `observe(message)` and `context(question)`.
+
+        Args:
+            session_id: the conversation.
+            agent_id: who is in it.
+            reads: views of other boxes of this memory, which `context` reads as well; it writes to none of them.
+
+        Raises:
+            InputError: a view is of another memory, or this one writes in another agent's name.
+        """
+        agent = None if agent_id is None else name_text("agent_id", agent_id)
+        view = self._view.narrowed(self._box, agent, read_only=False)
+        if any(other._rooms is not self._rooms for other in reads):  # noqa: SLF001 - its own kind
+            raise InputError("a session reads boxes of its own memory only")
+        others = [other._view for other in reads]  # noqa: SLF001 - its own kind
+        return AsyncSession(self._rooms, self._worker, view, name_text("session_id", session_id), reads=others)
 
     # -- writing ----------------------------------------------------------------------------------
 
+    @writes
     async def add(
         self,
         content: str,
@@ -166,6 +217,7 @@ class AsyncMemory:
             raise error
         return result
 
+    @writes
     async def add_many(
         self,
         items: Iterable[str | Mapping[str, Any] | NewNote],
@@ -189,6 +241,7 @@ class AsyncMemory:
         return (await self._add(new, wait=wait, progress=progress)).results
 
     async def _add(self, new: Sequence[NewNote], *, wait: bool, progress: Progress | None) -> Run:
+        new = [self._view.signed(item) for item in new]
         # One text is not worth a thread.
         one = len(new) == 1
         raw = self._worker.raw(new, self._box) if one else await to_thread(self._worker.raw, new, self._box)
@@ -196,8 +249,10 @@ class AsyncMemory:
             return await self._taken(raw, wait=wait, progress=progress)
 
     async def _taken(self, raw: Sequence[Raw], *, wait: bool, progress: Progress | None) -> Run:
+        return await self._worked_on(await self._worker.accept(raw), wait=wait, progress=progress)
+
+    async def _worked_on(self, accepted: Sequence[Accepted], *, wait: bool, progress: Progress | None) -> Run:
         rooms, error = self._rooms, None
-        accepted = await self._worker.accept(raw)
         fresh = [item.note for item in accepted if item.is_new]
         embedded = all(item.embedded for item in accepted)
         results = {item.note.id: AddResult(note=item.note) for item in accepted}
@@ -210,6 +265,7 @@ class AsyncMemory:
             self._worker.in_background(fresh, embedded=embedded)
         return Run([_as_given(results[item.note.id], item) for item in accepted], error)
 
+    @writes
     async def process(
         self,
         *,
@@ -234,6 +290,7 @@ class AsyncMemory:
         waiting = await self._worker.waiting(self._box, reasons, most)
         return (await self._worker.process(waiting, progress=progress)).results if self._rooms.llm else []
 
+    @writes
     async def update(
         self,
         note_id: str,
@@ -259,6 +316,85 @@ class AsyncMemory:
         committed = await apply(self._rooms, edit(note, given, at=self._rooms.now()))
         return committed.notes.get(note_id, note)
 
+    @writes
+    async def correct(
+        self,
+        note_id: str,
+        content: str,
+        *,
+        occurred_at: datetime | str | None = None,
+        trust: Trust = "user",
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        context: str | None = None,
+        metadata: Mapping[str, JsonValue] | None = None,
+        wait: bool = True,
+        strict: bool = False,
+    ) -> AddResult:
+        """Put a new note in the place of one that is wrong; that one stays, and `undo(caused_by=…)` brings it back.
+
+        The old one is found where `outdated` ones are asked for. Speaker, session, agent (but for a view that writes
+        as another), and what is not given here are as they were.
+
+        Args:
+            note_id: the note that is wrong.
+            content: what is right.
+            occurred_at: since when; the old note held good until then. Default: as the old one, which so never did.
+            trust: as in `add`; likewise `keywords`, `tags`, `context`, `metadata`, `wait` and `strict`.
+            keywords: see `trust`.
+            tags: see `trust`.
+            context: see `trust`.
+            metadata: see `trust`.
+            wait: see `trust`.
+            strict: see `trust`.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+            InputError: a value is refused, or another note has taken its place already; nothing was changed.
+        """
+        old = await self.get(note_id)
+        given = {
+            "occurred_at": occurred_at, "trust": trust, "keywords": keywords, "tags": tags, "context": context,
+            "metadata": metadata, "agent_id": self._view.agent_id,
+        }  # fmt: skip
+        accepted = await correct(self._rooms, old, correction(old, content, given))
+        with self._worker.holding([accepted.note]):
+            (result,), error = await self._worked_on([accepted], wait=wait, progress=None)
+        if strict and error is not None:
+            raise error
+        return result
+
+    @writes
+    async def pin(self, note_id: str, fields: Sequence[str] | None = None) -> Note:
+        """Pin fields of a note as they are: no model changes them any more, and upkeep does not archive the note.
+
+        Args:
+            note_id: the note.
+            fields: of `keywords`, `tags` and `context`; None is all of them.
+
+        Raises:
+            NoteNotFound: there is no such note in this box.
+            InputError: a field cannot be pinned; nothing was changed.
+        """
+        wanted = pinnable(fields)
+        return await self._repin(note_id, lambda pinned: dict.fromkeys([*pinned, *wanted]))
+
+    @writes
+    async def unpin(self, note_id: str, fields: Sequence[str] | None = None) -> Note:
+        """Let models change fields of a note again; the arguments are those of `pin`."""
+        wanted = pinnable(fields)
+        return await self._repin(note_id, lambda pinned: [name for name in pinned if name not in wanted])
+
+    async def _repin(self, note_id: str, change: Callable[[Sequence[str]], Iterable[str]]) -> Note:
+        while True:
+            note = await self.get(note_id)
+            plan = repin(note, change(note.pinned), at=self._rooms.now())
+            try:
+                return (await apply(self._rooms, plan)).notes[note_id]
+            except GroundMoved:  # somebody changed the note in between
+                continue
+
+    @writes
     async def evolve(self, note_id: str, *, dry_run: bool = False) -> Sequence[Revision]:
         """Link a note again and let it change its neighbours; with `dry_run`, only say what would change.
 
@@ -269,6 +405,7 @@ class AsyncMemory:
         note = await self.get(note_id)
         plan, changes = await plan_evolution(self._rooms, note)
         if dry_run:
+            await apply(self._rooms, plan.bill)
             return changes
         return list((await apply(self._rooms, plan)).revisions)
 
@@ -285,6 +422,7 @@ class AsyncMemory:
         is_stale = await to_thread(staleness, self._rooms, prompt=prompt, model=model)
         return await to_thread(self._rooms.ledger.stale_listed, self._box, is_stale)
 
+    @writes
     async def rebuild(
         self,
         *,
@@ -321,6 +459,7 @@ class AsyncMemory:
             rooms, self._worker, self._box, is_stale, limit=limit, dry_run=dry_run, progress=progress
         )  # fmt: skip
 
+    @writes
     async def undo(self, revision: Which | None = None, *, caused_by: str | None = None) -> Sequence[Revision]:
         """Take back revisions, or everything a note brought about in other notes; all of it or nothing.
 
@@ -343,6 +482,7 @@ class AsyncMemory:
         """Return what was held back because a note of low trust reads like an instruction (setting `quarantine`)."""
         return await review.proposals(self._rooms, self._box)
 
+    @writes
     async def accept(self, proposal: int) -> Reviewed:
         """Do what a proposal says; what no longer fits the notes as they are is left out and reported.
 
@@ -351,6 +491,7 @@ class AsyncMemory:
         """
         return await review.accept(self._rooms, self._box, proposal)
 
+    @writes
     async def reject(self, proposal: int) -> Reviewed:
         """Throw a proposal away.
 
@@ -359,10 +500,49 @@ class AsyncMemory:
         """
         return await review.reject(self._rooms, self._box, proposal)
 
+    @writes
+    async def upkeep(self, *, dry_run: bool = False, limit: int | None = None) -> Upkept:
+        """Archive notes that have faded, let one note stand for its repeats, and sum up what is near each other.
+
+        Nothing is erased: archived notes are found with `archived=True`, those that another one stands for with
+        `outdated=True`, and `undo(upkept.revisions)` takes all of it back. docs/upkeep.md says when a note has faded,
+        and what may become one. Without a model, nothing is summed up.
+
+        Args:
+            dry_run: only say what would be done; no model is asked.
+            limit: at most so many summaries, each of which is a call.
+
+        Raises:
+            InputError: the limit is negative.
+        """
+        if limit is not None and limit < 0:
+            raise InputError(f"limit is {limit}; it must be 0 or more")
+        await self._worker.settled()
+        return await tidy(self._rooms, self._box, dry_run=dry_run, limit=limit)
+
+    @writes
+    async def upkeep_every(self, seconds: float | None) -> None:
+        """Do `upkeep` of this box in the background, again and again, until the memory is closed; None ends it.
+
+        Args:
+            seconds: how long to wait before each time.
+
+        Raises:
+            InputError: `seconds` is not positive.
+        """
+        if seconds is not None and not 0 < seconds < _LONGEST_WAIT:
+            raise InputError(f"seconds is {seconds}; it must be more than 0, and less than {_LONGEST_WAIT:g}")
+        while (before := self._rooms.keepers.pop(self._box, None)) is not None:
+            await before.stop()
+        if seconds is not None:
+            self._rooms.keepers[self._box] = Keeper(self._rooms, self._box, seconds)
+
+    @writes
     async def delete(self, note_id: str) -> Receipt:
         """Erase a note, and what came of it in others; false where there is no such note. See `forget`."""
         return await self.forget([note_id])
 
+    @writes
     async def forget(
         self,
         notes: Sequence[str] | None = None,
@@ -492,7 +672,7 @@ class AsyncMemory:
         return context
 
     async def _accessed(self, note_ids: Sequence[str]) -> None:
-        if self._rooms.accesses.note(note_ids, self._rooms.now()):
+        if not self._view.read_only and self._rooms.accesses.note(note_ids, self._rooms.now()):
             await to_thread(self._rooms.accesses.flush)
 
     async def explain(
@@ -539,6 +719,10 @@ class AsyncMemory:
             raise NoteNotFound(f"there is no note {note_id!r} in the box {self._box!r}")
         return found[note_id]
 
+    async def by_source(self, source: str) -> Note | None:
+        """Return the note that was added with this `source`, or None where there is none in this box."""
+        return await to_thread(of_source, self._rooms.ledger.database, self._box, source)
+
     async def list(self, *, limit: int = 100, after: str | None = None, **filters: Any) -> Page:
         """Return notes in the order they were accepted, a page at a time.
 
@@ -580,6 +764,16 @@ class AsyncMemory:
         found = await to_thread(self._rooms.ledger.get, others, boxes=[self._box])
         return [found[other] for other in others if other in found]
 
+    async def boxes(self) -> Sequence[str]:
+        """Return the names of all boxes, in the order in which they came to be (only on a memory, not on a box view).
+
+        Raises:
+            InputError: this is a view of one box.
+        """
+        if not self._owner:
+            raise InputError("a view of one box cannot see others; ask the memory itself")
+        return await to_thread(self._rooms.ledger.boxes)
+
     async def stats(self) -> Stats:
         """Return counts of this box, what its calls have cost, and how its search works now."""
         how = await to_thread(self._rooms.index.how, self._box)
@@ -595,6 +789,63 @@ class AsyncMemory:
             raise InputError("a view of one box cannot search others; ask the memory itself")
         return [box_name(name) for name in dict.fromkeys(boxes)]
 
+    # -- taking it elsewhere ----------------------------------------------------------------------
+
+    async def export(
+        self,
+        path: str | Path,
+        *,
+        format: Literal["jsonl", "markdown"] = "jsonl",
+        vectors: bool = False,
+        **filters: Any,
+    ) -> Exported:
+        """Write everything about this box, or with filters about a person, say, to a file or folder.
+
+        Args:
+            path: where to: a file, which is written whole or not at all; or an empty folder, for `markdown`.
+            format: `jsonl` comes back by `import_from` as it was, history included; `markdown` is to be read, and
+                opens as an Obsidian vault.
+            vectors: let the vectors come along, in `jsonl`; else they are made anew.
+            filters: as in `search`, archived and outdated notes included; with what they let through comes all that
+                was distilled from it, and all that took the place of any of it.
+
+        Raises:
+            InputError: it cannot be written there, or a filter is refused.
+        """
+        given = make_filter(**{**filters, "archived": True, "outdated": True}) if filters else None
+        rooms, place = self._rooms, Path(path)
+        await self._worker.settled()
+        await to_thread(rooms.accesses.flush)
+        from amem.exporting import jsonl, vault  # seldom needed, and not for nothing
+
+        if format == "jsonl":
+            return await to_thread(jsonl.export, rooms, self._box, place, given, vectors=vectors)
+        if format != "markdown" or vectors:
+            raise InputError(f"format is {format!r}; there are jsonl, with or without vectors, and markdown")
+        return await to_thread(vault.export, rooms, self._box, place, given)
+
+    @writes
+    async def import_from(self, path: str | Path, *, format: Format = "amem") -> Imported:
+        """Bring in what another memory holds: an export of amem, or one of mem0, basic-memory or a-mem.
+
+        An export of amem comes back with the same ids and its whole history, into a box without notes. What comes from
+        elsewhere is known by its source, so that it never comes in twice; `process` then builds and links it.
+
+        Args:
+            path: a file of `amem` or `mem0`, a vault of `basic-memory`, or the Chroma folder of `a-mem`.
+            format: which of these it is.
+
+        Raises:
+            InputError: it cannot be read, or there is no room for it; nothing was stored.
+        """
+        from amem.importing.formats import import_from
+
+        await self._worker.settled()
+        done = await import_from(self._rooms, self._worker, self._box, path, format)
+        await self._embed_missing()
+        await to_thread(self._rooms.index.put, self._box, len(done.added))
+        return done
+
     # -- closing ----------------------------------------------------------------------------------
 
     async def close(self) -> None:
@@ -602,10 +853,13 @@ class AsyncMemory:
         if not self._owner:
             return
         rooms = self._rooms
+        while rooms.keepers:
+            _, keeper = rooms.keepers.popitem()
+            await keeper.stop()
         await rooms.runs.close()
         await self._worker.settled()
         await to_thread(rooms.accesses.flush)
-        await to_thread(rooms.index.close)
+        await to_thread(rooms.index.end)
         for problem in await to_thread(finish, rooms):
             log.warning("a forgetting is not finished: %s", problem)
         await to_thread(rooms.ledger.close)

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 Trust = Literal["user", "assistant", "tool", "untrusted"]
 Status = Literal["pending", "ready", "archived"]
 PendingReason = Literal["raw", "queued", "failed"]
-Stage = Literal["build", "link", "evolve", "link_evolve", "distill", "embed", "index"]
+Stage = Literal["build", "link", "evolve", "link_evolve", "distill", "consolidate", "embed", "index"]
 Kind = Literal["note", "fact", "episode"]
 Outcome = Literal["success", "failure", "mixed", "unknown"]
 
@@ -169,7 +169,7 @@ class Note(Frozen):
     tags: tuple[str, ...] = ()
     context: str = ""
     pinned: tuple[str, ...] = ()
-    """Names of fields the caller set; no LLM may change them."""
+    """Names of fields the caller set; no LLM may change them, and upkeep does not archive the note."""
     status: Status = "pending"
     pending_reason: PendingReason | None = None
     error: str | None = None
@@ -211,7 +211,7 @@ class Link(Frozen):
 class Cause(Frozen):
     """Why something changed."""
 
-    kind: Literal["build", "link", "evolve", "user", "undo", "rebuild", "supersede", "forget"]
+    kind: Literal["build", "link", "evolve", "user", "undo", "rebuild", "supersede", "archive", "forget"]
     notes: tuple[str, ...] = ()
     """The notes that brought the change about."""
     undoes: int | None = None
@@ -364,6 +364,11 @@ class Citation(Frozen):
     note_id: str
     score: float
     via: str = "direct"
+    suspicions: tuple[str, ...] = ()
+    """Why the text reads like an instruction to a model, as the context says beside it; not of the user's own words."""
+    box: str = DEFAULT_BOX
+    agent_id: str | None = None
+    """Who wrote it."""
 
 
 class LeftOut(Frozen):

@@ -12,7 +12,7 @@ import difflib
 import re
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import JsonValue, ValidationError
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Root = Path | Traversable
 
+T = TypeVar("T", bound="BaseModel")
 OVERRIDE = "override"
 """The version that stands on what a template in the user's own folder made."""
 
@@ -168,6 +169,18 @@ class PromptSet:
             PromptError: as by `get`.
         """
         return self._find(name)[1].output
+
+    def reply(self, name: str, first: type[T], *others: type[T]) -> type[T]:
+        """Return the model by which replies to `name` are read: the template's own where the caller knows it.
+
+        Versions of a prompt may ask for replies of different shapes; a caller names those that it can read, and what
+        a template that names none of them is to be answered with, first.
+
+        Raises:
+            PromptError: as by `get`.
+        """
+        output = self.output(name)
+        return next((known for known in others if known is output), first)
 
     def render(
         self,

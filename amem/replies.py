@@ -38,6 +38,22 @@ class NoteReply(Reply):
     notes: Annotated[list[NoteFields], Field(max_length=64)]
 
 
+class AnchoredNoteFields(Reply):
+    """What one turn is known for, after the words it begins with: small models lose count within a window."""
+
+    turn: Position
+    words: Annotated[str, Field(max_length=60)]
+    keywords: Words
+    tags: Words
+    context: Sentence
+
+
+class AnchoredNoteReply(Reply):
+    """Fields for each turn of a window, each with the words of its turn."""
+
+    notes: Annotated[list[AnchoredNoteFields], Field(max_length=64)]
+
+
 class ProposedLink(Reply):
     """A connection from the new note to one neighbour."""
 
@@ -94,6 +110,59 @@ class LinkEvolveReply(Reply):
     changes: Annotated[list[WindowChange], Field(max_length=3)]
 
 
+Thing = Annotated[str, Field(max_length=120)]
+"""A plan, object, event or trouble, named with its owner."""
+Then = Annotated[str, Field(max_length=80)]
+"""What has become of the older thing by the new note: a few words, empty where it is another thing."""
+
+
+class JudgedLink(Reply):
+    """A neighbour and the new note: which thing each tells of, and whether it is the same.
+
+    Small models judge better what they have named, so that the things stand before the judgement.
+    """
+
+    neighbour: Position
+    older: Thing
+    newer: Thing
+    same: Literal["yes", "no"]
+
+
+class JudgedLinkReply(Reply):
+    """A judgement on each neighbour of one new note."""
+
+    links: Annotated[list[JudgedLink], Field(max_length=12)]
+
+
+class JudgedChange(JudgedLink):
+    """The same, and what has become of the older thing."""
+
+    then: Then
+
+
+class JudgedEvolveReply(Reply):
+    """A judgement on each neighbour of one new note; those of which something has become are changed by code."""
+
+    changes: Annotated[list[JudgedChange], Field(max_length=12)]
+
+
+class JudgedWindowPair(Reply):
+    """A new note (`source`), a note near it (`target`), and the judgement on them, as in `JudgedChange`."""
+
+    source: Position
+    target: Position
+    older: Thing
+    newer: Thing
+    same: Literal["yes", "no"]
+    then: Then
+
+
+class JudgedWindowReply(Reply):
+    """A judgement on every new note and every note near it."""
+
+    links: Annotated[list[JudgedWindowPair], Field(max_length=64)]
+
+
 class DistilledNote(Reply):
     """One self-contained memory, and the turns that tell it."""
 
@@ -148,3 +217,19 @@ class OpenTagsReply(Reply):
     """Numbers of the tags and words to follow."""
 
     open: Annotated[list[Position], Field(max_length=20)]
+
+
+class AnswerReply(Reply):
+    """An answer, and the numbers of the memories it rests on; none where they do not hold it."""
+
+    memories: Annotated[list[Position], Field(max_length=5)]
+    answer: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class ConsolidateReply(Reply):
+    """One note in the place of several: what they say, and what it is to be known for."""
+
+    text: Annotated[str, Field(min_length=1, max_length=4000)]
+    keywords: Words
+    tags: Words
+    context: Sentence

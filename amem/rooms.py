@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amem.store.outbox import LedgerVectors
     from amem.store.vectors import VectorIndex
     from amem.tokens import Tokenizer
+    from amem.upkeep.keeping import Keeper
 
 _REPLY_BASE = 250
 _REPLY_PER_NOTE = 150
@@ -57,6 +58,8 @@ class Rooms:
     background: set[asyncio.Task[Any]] = field(default_factory=set)
     """Work that `add(wait=False)` left behind."""
     runs: Runs = field(default_factory=Runs)
+    keepers: dict[str, Keeper] = field(default_factory=dict)
+    """Upkeep in the background, by box."""
     erasing: threading.Lock = field(default_factory=threading.Lock)
     """Held while files are written without what was forgotten."""
 

@@ -65,6 +65,19 @@ class Settings(BaseSettings):
     retention_days: int | None = Field(default=None, ge=1)
     """What was learned longer ago is erased by `forget(expired=True)` and `amem forget --expired`; None keeps all."""
 
+    upkeep_days: float = Field(default=30.0, gt=0)
+    """Days after which a note that nobody recalls has lost 63 % of its importance (docs/upkeep.md)."""
+    upkeep_weight: float = Field(default=0.3, ge=0)
+    """What being recalled adds: so much times ln(1 + how often)."""
+    upkeep_archive_below: float = Field(default=0.05, ge=0, le=1)
+    """`upkeep` archives a note whose importance is lower; 0 archives none. The default: 90 days, and never recalled."""
+    upkeep_likeness: float = Field(default=0.85, ge=-1, le=1)
+    """Cosine from which notes with the same cues may be summarised together."""
+    upkeep_span_days: float = Field(default=7.0, ge=0)
+    """Days that may lie between the first and the last of notes that become one."""
+    upkeep_together: int = Field(default=8, ge=2, le=32)
+    """Notes that become one at most."""
+
     embedding: str = "minilm"
     """`minilm` (shipped, offline), `hash` (tests), `folder:<path>`, or `litellm:<model>`."""
     embedding_api_base: str | None = None

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
+    from typing import Literal
 
     from pydantic import JsonValue
 
     from amem.changes import Which
     from amem.embedding import Embedder
+    from amem.exporting.jsonl import Exported
+    from amem.importing.bringing import Imported
+    from amem.importing.formats import Format
     from amem.ingest.rebuild import Rebuilt
     from amem.ingest.worker import Progress
     from amem.intake import NewNote
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from amem.recall.reranking import Reranker
     from amem.store.receipt import Receipt
     from amem.store.stale import Stale
+    from amem.upkeep.tidying import Upkept
 
 T = TypeVar("T")
 
@@ -140,14 +145,28 @@ class Memory:
         inner = AsyncMemory.open(path, llm=llm, embedder=embedder, now=now, new_id=new_id, **settings)
         return cls(inner, _Loop())
 
-    def box(self, name: str) -> Memory:
+    def box(self, name: str, *, agent_id: str | None = None, read_only: bool = False) -> Memory:
         """Return a view of one box; see `AsyncMemory.box`."""
-        return Memory(self._inner.box(name), self._loop, owner=False)
+        return Memory(self._inner.box(name, agent_id=agent_id, read_only=read_only), self._loop, owner=False)
 
     @property
     def name(self) -> str:
         """The name of this view's box."""
         return self._inner.name
+
+    @property
+    def agent_id(self) -> str | None:
+        """Who writes through this view; see `AsyncMemory.agent_id`."""
+        return self._inner.agent_id
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this view may only read; see `AsyncMemory.read_only`."""
+        return self._inner.read_only
+
+    def run(self, work: Callable[[AsyncMemory], Coroutine[Any, Any, T]]) -> T:
+        """Do asynchronous work with this memory in its own event loop, and wait for it."""
+        return self._loop.run(work(self._inner))
 
     @property
     def facts(self) -> SyncFacts:
@@ -159,9 +178,10 @@ class Memory:
         """See `AsyncMemory.episodes`."""
         return SyncEpisodes(self._inner.episodes, self._loop)
 
-    def session(self, session_id: str, *, agent_id: str | None = None) -> Session:
+    def session(self, session_id: str, *, agent_id: str | None = None, reads: Sequence[Memory] = ()) -> Session:
         """See `AsyncMemory.session`."""
-        return Session(self._inner.session(session_id, agent_id=agent_id), self._loop)
+        others = [other._inner for other in reads]  # noqa: SLF001 - its own kind
+        return Session(self._inner.session(session_id, agent_id=agent_id, reads=others), self._loop)
 
     def add(
         self,
@@ -230,6 +250,36 @@ class Memory:
             )
         )  # fmt: skip
 
+    def correct(
+        self,
+        note_id: str,
+        content: str,
+        *,
+        occurred_at: datetime | str | None = None,
+        trust: Trust = "user",
+        keywords: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        context: str | None = None,
+        metadata: Mapping[str, JsonValue] | None = None,
+        wait: bool = True,
+        strict: bool = False,
+    ) -> AddResult:
+        """Put a new note in the place of a wrong one; see `AsyncMemory.correct`."""
+        return self._loop.run(
+            self._inner.correct(
+                note_id, content, occurred_at=occurred_at, trust=trust, keywords=keywords, tags=tags,
+                context=context, metadata=metadata, wait=wait, strict=strict,
+            )
+        )  # fmt: skip
+
+    def pin(self, note_id: str, fields: Sequence[str] | None = None) -> Note:
+        """Pin fields of a note as they are; see `AsyncMemory.pin`."""
+        return self._loop.run(self._inner.pin(note_id, fields))
+
+    def unpin(self, note_id: str, fields: Sequence[str] | None = None) -> Note:
+        """Let models change fields of a note again; see `AsyncMemory.unpin`."""
+        return self._loop.run(self._inner.unpin(note_id, fields))
+
     def evolve(self, note_id: str, *, dry_run: bool = False) -> Sequence[Revision]:
         """Link a note again and let it change its neighbours; see `AsyncMemory.evolve`."""
         return self._loop.run(self._inner.evolve(note_id, dry_run=dry_run))
@@ -267,6 +317,14 @@ class Memory:
     def reject(self, proposal: int) -> Reviewed:
         """Throw a proposal away; see `AsyncMemory.reject`."""
         return self._loop.run(self._inner.reject(proposal))
+
+    def upkeep(self, *, dry_run: bool = False, limit: int | None = None) -> Upkept:
+        """Archive what has faded, and merge what says the same; see `AsyncMemory.upkeep`."""
+        return self._loop.run(self._inner.upkeep(dry_run=dry_run, limit=limit))
+
+    def upkeep_every(self, seconds: float | None) -> None:
+        """Do that in the background until the memory is closed; see `AsyncMemory.upkeep_every`."""
+        self._loop.run(self._inner.upkeep_every(seconds))
 
     def delete(self, note_id: str) -> Receipt:
         """Erase a note and what came of it; see `AsyncMemory.delete`."""
@@ -353,6 +411,10 @@ class Memory:
         """Return one note; see `AsyncMemory.get`."""
         return self._loop.run(self._inner.get(note_id))
 
+    def by_source(self, source: str) -> Note | None:
+        """Return the note that was added with this source; see `AsyncMemory.by_source`."""
+        return self._loop.run(self._inner.by_source(source))
+
     def list(self, *, limit: int = 100, after: str | None = None, **filters: Any) -> Page:
         """Return notes a page at a time; see `AsyncMemory.list`."""
         return self._loop.run(self._inner.list(limit=limit, after=after, **filters))
@@ -369,9 +431,28 @@ class Memory:
         """Return the notes linked with a note; see `AsyncMemory.neighbours`."""
         return self._loop.run(self._inner.neighbours(note_id))
 
+    def boxes(self) -> Sequence[str]:
+        """Return the names of all boxes; see `AsyncMemory.boxes`."""
+        return self._loop.run(self._inner.boxes())
+
     def stats(self) -> Stats:
         """Return counts and costs; see `AsyncMemory.stats`."""
         return self._loop.run(self._inner.stats())
+
+    def export(
+        self,
+        path: str | Path,
+        *,
+        format: Literal["jsonl", "markdown"] = "jsonl",
+        vectors: bool = False,
+        **filters: Any,
+    ) -> Exported:
+        """Write everything about this box, or some of it, elsewhere; see `AsyncMemory.export`."""
+        return self._loop.run(self._inner.export(path, format=format, vectors=vectors, **filters))
+
+    def import_from(self, path: str | Path, *, format: Format = "amem") -> Imported:
+        """Bring in what another memory holds; see `AsyncMemory.import_from`."""
+        return self._loop.run(self._inner.import_from(path, format=format))
 
     def close(self) -> None:
         """Wait for background work and release the directory; see `AsyncMemory.close`."""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.intake import NewNote
-    from amem.model import Outcome
+    from amem.model import Note, Outcome
     from amem.session.episodes import Episodes, KnownEpisode
     from amem.session.facts import Facts, KnownFact, Stated
     from amem.session.router import SessionContext
@@ -50,6 +50,10 @@ class Session:
     def context(self, question: str, budget: int = 1000, *, now: datetime | None = None) -> SessionContext:
         """See `AsyncSession.context`."""
         return self._loop.run(self._inner.context(question, budget, now=now))
+
+    def turns(self, limit: int | None = None) -> Sequence[Note]:
+        """See `AsyncSession.turns`."""
+        return self._loop.run(self._inner.turns(limit))
 
     def end(self) -> Sequence[str]:
         """See `AsyncSession.end`."""

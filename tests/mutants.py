@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 COPIED = ("amem", "benchmarks", "prompts", "tests", "pyproject.toml", "README.md", "CHANGELOG.md", "docs")
-PATIENCE = 600
+PATIENCE = 900
 
 
 class Case(NamedTuple):
@@ -59,11 +59,14 @@ def survives(case: Case) -> str | None:
         if text.count(case.old) != 1:
             return f"{case.file} has the line to spoil {text.count(case.old)} times"
         spoilt.write_text(text.replace(case.old, case.new))
-        run = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", case.test],
-            cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, timeout=PATIENCE,
-            check=False,
-        )  # fmt: skip
+        try:
+            run = subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", case.test],
+                cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True, text=True, timeout=PATIENCE,
+                check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"the test did not end within {PATIENCE} s"
     if run.returncode == 1:
         return None
     return "the test passes" if run.returncode == 0 else f"the test did not run:\n{run.stdout[-2000:]}"
@@ -77,7 +80,10 @@ def main(wanted: list[str]) -> int:
         for case, why in zip(chosen, pool.map(survives, chosen), strict=True):
             failed += why is not None
             print(
-                f"{'killed  ' if why is None else 'SURVIVED'} {case.id:5} {case.test}", *filter(None, [why]), sep=": "
+                f"{'killed  ' if why is None else 'SURVIVED'} {case.id:5} {case.test}",
+                *filter(None, [why]),
+                sep=": ",
+                flush=True,
             )
     print(f"{len(chosen)} mutations, {failed} survived")
     return failed

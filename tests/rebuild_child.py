@@ -30,9 +30,9 @@ async def main(place: str, prompts: str) -> None:
         event.listen(ledger.database.engine, "commit", on_commit)
         commit = ledger.commit
 
-        def counted(plan, vectors):
+        def counted(plan, *given):
             plans[0] += 1
-            return commit(plan, vectors)
+            return commit(plan, *given)
 
         ledger.commit = counted
         rebuilt = await memory.rebuild()

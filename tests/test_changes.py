@@ -80,6 +80,17 @@ def test_undoing_again_and_again_leaves_every_revision_marked_as_it_is(shelf):
         assert [r.id for r in history if r.undone] == [r.id for r in history if r.id in standing]
 
 
+def test_what_was_undone_twice_stays_undone_when_one_of_its_undoings_is_taken_back(shelf):
+    old, note = shelf.ready("bread oven"), shelf.ready("sourdough")
+    (first,) = shelf.evolve(old, note, tags=["flour", "oven"]).revisions
+    (undoing,) = shelf.undo(first).revisions
+    shelf.evolve(old, note, tags=["flour"])
+    back, again = shelf.undo([first, undoing]).revisions
+    assert (back.cause.undoes, again.cause.undoes) == (undoing.id, first.id)
+    shelf.undo([undoing, back])
+    assert first.id in {revision.id for revision in shelf.history(old) if revision.undone}
+
+
 def test_several_revisions_are_undone_at_once_newest_first(shelf):
     old, note = shelf.build(shelf.add("bread oven"), context="An oven."), shelf.ready("sourdough")
     (first,) = shelf.evolve(old, note, context="It bakes sourdough.").revisions
@@ -226,7 +237,7 @@ def test_undo_is_told_what_to_undo_and_finds_it_only_in_its_own_box(shelf):
         undo_plan(shelf.ledger, "default", None, None, NOON)
     with pytest.raises(InputError, match="either a revision or caused_by"):
         undo_plan(shelf.ledger, "default", revision, "note", NOON)
-    for box, key in (("other", revision.id), ("default", 99)):
+    for box, key in (("other", revision.id), ("default", 99), ("default", 10**30), ("default", -1), ("default", 2**63)):
         with pytest.raises(RevisionNotFound, match=f"no revision {key} in the box '{box}'"):
             shelf.undo(key, box=box)
 

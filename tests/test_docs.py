@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+FRAMEWORKS = {"amem.adapters.langgraph": "langgraph", "amem.adapters.openai_agents": "agents"}
 CODE = re.compile(r"<!-- test: (?P<name>[^>]*) -->\n```python\n(?P<code>.*?)```", re.DOTALL)
 
 
@@ -22,6 +23,8 @@ def examples():
 
 @pytest.mark.parametrize("code", examples())
 def test_an_example_runs_and_prints_what_its_comments_say(code, tmp_path, monkeypatch, capsys):
+    for adapter in filter(code.__contains__, FRAMEWORKS):
+        pytest.importorskip(FRAMEWORKS[adapter], reason=f"what {adapter} adapts to is not installed")
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "example", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
@@ -35,4 +38,8 @@ def test_an_example_runs_and_prints_what_its_comments_say(code, tmp_path, monkey
 def test_every_page_the_readme_links_exists():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)h][^)]*)\)", text):
-        assert (ROOT / target).exists(), target
+        page, _, heading = target.partition("#")
+        assert (ROOT / page).exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in {re.sub(r"[^\w -]", "", name).lower().replace(" ", "-") for name in headings}, target

@@ -492,11 +492,43 @@ async def test_t24_a_memory_reopened_is_the_same(open_memory):
         )  # fmt: skip
 
 
+def recalled(memory):
+    """How often each note was recalled, as far as it is written."""
+    with memory._rooms.ledger.database.reading() as connection:
+        return dict(connection.exec_driver_sql("SELECT note_id, count FROM access").all())
+
+
 async def test_t34_only_what_the_user_recalled_is_counted_and_versions_stay(open_memory):
-    async with open_memory() as memory:
-        result = await memory.add("bread")
-        await memory.search("bread")
-        assert (await memory.get(result.id)).version == 1
+    ids = counting_ids()
+    async with open_memory({"note": builds, "link_evolve": NOTHING}, new_id=ids) as memory:
+        first, second = await memory.add("bread oven"), await memory.add("sourdough")  # the second looks for neighbours
+        versions = [(await memory.get(note.id)).version for note in (first, second)]
+        await memory.search("bread", k=1)
+        await memory.recall("bread oven")
+        await memory.neighbours(first.id)
+        await memory.explain("bread", first.id)
+        await memory.history(first.id)
+        assert [(await memory.get(note.id)).version for note in (first, second)] == versions
+    async with open_memory({"note": builds, "link_evolve": NOTHING}, new_id=ids) as memory:
+        assert recalled(memory) == {first.id: 2, second.id: 1}
+        await memory.search("bread", k=1)
+    async with open_memory(new_id=ids) as memory:
+        assert recalled(memory) == {first.id: 3, second.id: 1}
+
+
+async def test_t28_an_edit_names_fields_there_are_changes_no_text_and_is_found_by_its_new_words(open_memory):
+    async with open_memory({"note": builds, "link_evolve": NOTHING}) as memory:
+        note = (await memory.add("bread oven")).note
+        await memory.add("sourdough")
+        for wrong in ({"contnt": "x"}, {"content": "x"}, {"id": "x"}, {"version": 3}):
+            with pytest.raises(TypeError):
+                await memory.update(note.id, **wrong)
+        assert await memory.get(note.id) == note
+        assert "cover" not in (await memory.search("lighthouse", k=1, explain=True))[0].explanation.parts
+        await memory.update(note.id, context="It is near the lighthouse.")
+        (hit,) = await memory.search("lighthouse", k=1, explain=True)
+        assert hit.note.id == note.id
+        assert hit.explanation.parts["cover"] > 0
 
 
 class LameEmbedder(HashEmbedder):

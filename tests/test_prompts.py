@@ -69,6 +69,15 @@ def test_a_prompt_says_what_it_is(root):
     assert prompt.source == (root / "v1" / "note.j2").read_text()
 
 
+def test_a_reply_is_of_the_templates_own_kind_where_the_caller_can_read_it_and_else_of_the_callers_first(root):
+    class Other(BaseModel):
+        words: list[str]
+
+    assert prompts(root).reply("note", Other, Fields) is Fields
+    assert prompts(root).reply("note", Fields, Other) is Fields
+    assert prompts(root).reply("note", Other) is Other
+
+
 def test_the_version_is_chosen_by_argument_then_settings_then_file(root):
     settings = Settings.load(prompts_version="v2")
     assert prompts(root).version == "v1"

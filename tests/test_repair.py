@@ -215,6 +215,8 @@ async def test_embedding_anew_can_be_asked_for(opened):
 
 GONE = "00000000-0000-7000-8000-000000000099"
 LINK = "INSERT INTO link (id, box, source, target, relation, reason, strength, created_at) VALUES "
+HELD = """{{"box":"default","at":"2024-01-01T00:00:00Z",
+"changes":[{{"note_id":"{0}","expected_version":1,"fields":{{}},"cause":{{"kind":"evolve"}}}}]}}"""
 BROKEN = {
     "reference": ["UPDATE note SET call_id = 999"],
     "link_dangling": [f"{LINK} (7, 'default', '{{0}}', '{GONE}', '', '', 0, 0)"],
@@ -241,6 +243,8 @@ BROKEN = {
     "box_revision": ["UPDATE box SET revision = 0"],
     "box_missing": ["DELETE FROM box WHERE name = 'default'"],
     "collection": ["UPDATE box SET collection = 'c'"],
+    "held": ["INSERT INTO held VALUES (1, 'default', '{{}}', 0)", "INSERT INTO held_note VALUES (1, '{0}')"],
+    "held_note": ["INSERT INTO held VALUES (1, 'default', '" + HELD + "', 0)"],
     "access": [f"INSERT INTO access VALUES ('{GONE}', 1, 0)"],
     "link_value": [f"{LINK} (7, 'default', '{{0}}', '{{1}}', '', '', 7.5, 0)"],
     "outbox_box": ["INSERT INTO outbox (box, note_id) VALUES ('nowhere', '{0}')"],

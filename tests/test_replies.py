@@ -6,9 +6,13 @@ import pytest
 from pydantic import ValidationError
 
 from amem import replies
-from amem.replies import EvolveReply, LinkEvolveReply, LinkReply, NoteReply
+from amem.replies import LinkEvolveReply, NoteReply
 
-REPLIES = [NoteReply, LinkReply, EvolveReply, LinkEvolveReply]
+REPLIES = [
+    reply
+    for name, reply in vars(replies).items()
+    if isinstance(reply, type) and issubclass(reply, replies.Reply) and name.endswith("Reply") and name != "Reply"
+]
 
 
 def parts(schema):
@@ -24,7 +28,7 @@ def parts(schema):
 def test_every_string_and_every_list_of_a_reply_is_bounded(reply):
     for part in parts(reply.model_json_schema()):
         if part.get("type") == "string":
-            assert "maxLength" in part
+            assert "maxLength" in part or "enum" in part
         if part.get("type") == "array":
             assert "maxItems" in part
 
@@ -39,6 +43,16 @@ def test_every_field_of_a_reply_is_required_and_none_has_a_default(reply):
 
 def test_a_link_names_its_target_before_its_reason_because_small_models_retell_the_new_note_otherwise():
     assert list(replies.WindowLink.model_fields)[:2] == ["source", "targets"]
+
+
+def test_the_things_are_named_before_they_are_said_to_be_the_same_because_small_models_judge_what_they_have_named():
+    for pair in (replies.JudgedLink, replies.JudgedChange, replies.JudgedWindowPair):
+        names = list(pair.model_fields)
+        assert names.index("older") < names.index("newer") < names.index("same")
+
+
+def test_an_entry_repeats_its_turns_words_before_it_tells_of_it_because_small_models_lose_count():
+    assert list(replies.AnchoredNoteFields.model_fields)[:2] == ["turn", "words"]
 
 
 def test_a_change_names_the_new_note_first_because_small_models_go_through_those_in_order():

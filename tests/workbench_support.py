@@ -45,9 +45,11 @@ class Shop:
 
 
 def open_shop(folder, notes=3, woven=1):
-    """Copy prompts and some recordings; what a recording asks is rendered again, so that tests outlive a wording."""
+    """Copy v1 as a draft, and some recordings, rendered again: tests outlive a wording, and releases."""
     shop = Shop(folder / "prompts", folder / "recordings")
-    shutil.copytree(shipped_prompts(), shop.prompts)
+    shutil.copytree(shipped_prompts() / "v1", shop.prompts / "v1")
+    (shop.prompts / "versions.toml").write_text('default = "v1"\n\n[versions.v1]\nstatus = "draft"\n', "utf-8")
+    (shop.prompts / "CHANGELOG.md").write_text("# Prompt changelog\n\n## v1 (draft)\n\nThe first.\n", "utf-8")
     for name, number in (("note", notes), ("link_evolve", woven)):
         for path in recordings_in(DEMO / "recordings"):
             if path.parent.name == name and len(shop.files(name)) < number:

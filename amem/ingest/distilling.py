@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
+from asyncio import CancelledError, to_thread
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from amem.ingest.plan import READY, merge
 from amem.ingest.suspicion import why_quarantined
 from amem.ingest.timeline import ALL_FACTS, settle_all
 from amem.ingest.vectors import embed, embed_those
+from amem.llm.faults import is_about_its_texts
 from amem.model import TRUST_RANK, AddResult, Cause, Fact, Link, Note, Skipped
 from amem.replies import DistillReply
 from amem.store.plan import Change, Plan, PlannedLink, apply_change
@@ -55,7 +56,7 @@ class _Window:
         try:
             reply = await draft.ask(request, "distill", DistillReply)
         except LLMError as error:
-            if not pipeline.is_about_its_texts(error):
+            if not is_about_its_texts(error):
                 raise
             await self._split(turns, error)
             return
@@ -94,10 +95,11 @@ class _Window:
     def _note(self, memory: Memory, tell: Sequence[Note]) -> Note:
         lowest = min((note.trust for note in tell), key=TRUST_RANK.__getitem__)
         last = max(tell, key=lambda note: note.occurred_at)
+        agents = {note.agent_id for note in tell}
         given = {
             "id": self.rooms.new_id(), "box": self.draft.box, "sources": memory.sources, "trust": lowest,
-            "occurred_at": last.occurred_at, "created_at": self.rooms.now(), "agent_id": last.agent_id,
-            "pending_reason": "queued",
+            "occurred_at": last.occurred_at, "created_at": self.rooms.now(), "pending_reason": "queued",
+            "agent_id": last.agent_id if len(agents) == 1 else None,
         }  # fmt: skip
         about = memory.about
         if about is not None:
@@ -190,6 +192,9 @@ async def distil_window(
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)
         window = _Window(draft)
+    except CancelledError:
+        await draft.pay()
+        raise
     committed = await to_thread(_commit, rooms, window)
     return window.results(committed), draft.error
 

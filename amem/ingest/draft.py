@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from typing import TYPE_CHECKING, TypeVar
 
@@ -165,6 +166,11 @@ class Draft:
             return {**fields, **READY}
         reason = "queued" if isinstance(error, BudgetSpent) else "failed"
         return {**fields, "status": "pending", "pending_reason": reason, "error": describe(error)}
+
+    async def pay(self) -> None:
+        """Have what was spent counted where nothing is committed, also while the caller is being cancelled."""
+        bill = self.plan().bill
+        await asyncio.shield(asyncio.to_thread(self.rooms.ledger.commit, bill, {}))
 
     @property
     def usage(self) -> Usage:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.ingest.judged import FOLLOWS, is_same
 from amem.ingest.shown import known
 from amem.model import Frozen, Skipped
+from amem.replies import JudgedLinkReply, LinkReply, ProposedLink
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
     from amem.llm.protocol import Request
     from amem.model import Note
     from amem.prompts import PromptSet
-    from amem.replies import LinkReply
 
 PROMPT = "link"
+REPLIES = (LinkReply, JudgedLinkReply)
 
 
 class LinkProposal(Frozen):
@@ -34,7 +36,14 @@ def request(note: Note, neighbours: Numbered, prompts: PromptSet, *, max_tokens:
     return prompts.render(PROMPT, variables, params={"max_tokens": max_tokens})
 
 
-def parse(reply: LinkReply, note: Note, neighbours: Numbered) -> tuple[list[LinkProposal], list[Skipped]]:
+def reply_model(prompts: PromptSet) -> type[LinkReply | JudgedLinkReply]:
+    """Return the model of the replies that the template asks for."""
+    return prompts.reply(PROMPT, *REPLIES)
+
+
+def parse(
+    reply: LinkReply | JudgedLinkReply, note: Note, neighbours: Numbered
+) -> tuple[list[LinkProposal], list[Skipped]]:
     """Map a reply back to ids; numbers that were never shown are dropped and reported."""
     proposals: list[LinkProposal] = []
     skipped: list[Skipped] = []
@@ -42,11 +51,16 @@ def parse(reply: LinkReply, note: Note, neighbours: Numbered) -> tuple[list[Link
         target = neighbours.note(link.neighbour)
         if target is None:
             skipped.append(unknown("link", link.neighbour))
-            continue
-        proposals.append(
-            LinkProposal(source=note.id, target=target.id, relation=link.relation.strip(), reason=link.reason.strip())
-        )
+        elif isinstance(link, ProposedLink):
+            proposals.append(proposal(note, target, link.relation, link.reason))
+        elif is_same(link):
+            proposals.append(proposal(note, target, FOLLOWS, link.newer))
     return proposals, skipped
+
+
+def proposal(source: Note, target: Note, relation: str, reason: str) -> LinkProposal:
+    """Return a connection between two notes."""
+    return LinkProposal(source=source.id, target=target.id, relation=relation.strip(), reason=reason.strip())
 
 
 def unknown(stage: str, number: int) -> Skipped:

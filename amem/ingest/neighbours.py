@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.errors import ModelRefused
 from amem.ingest.suspicion import why_quarantined
 from amem.ingest.vectors import embed
 
@@ -87,9 +88,12 @@ def _usable(note: Note, settings: Settings) -> bool:
     """Whether a note may be a neighbour; a queued one may not: its own turn comes, and then it finds this one.
 
     Nor may a fact, an episode, or what another note has taken the place of; nor one in quarantine: it would be shown in
-    one breath with notes that it could steer the model against.
+    one breath with notes that it could steer the model against; nor one that a model has refused: it would refuse the
+    whole call.
     """
     if note.about is not None or note.superseded_by is not None or why_quarantined(note, settings):
+        return False
+    if note.error is not None and note.error.startswith(ModelRefused.__name__):
         return False
     return note.status == "ready" or (note.status == "pending" and note.pending_reason != "queued")
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from asyncio import to_thread
+from asyncio import CancelledError, to_thread
 from typing import TYPE_CHECKING
 
-from amem.errors import BadReply, EmbeddingError, LLMError, ModelRefused, ModelRejected
+from amem.errors import BadReply, EmbeddingError, LLMError
 from amem.ingest import builder, plan
 from amem.ingest.draft import Draft
 from amem.ingest.strategies import weave
 from amem.ingest.suspicion import company
 from amem.ingest.vectors import apply, embed_those
-from amem.replies import NoteReply
+from amem.llm.faults import is_about_its_texts
 from amem.store.plan import apply_change, field_revisions, link_revision
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("amem.ingest")
 
-_OF_ONE_REQUEST = frozenset({400, 413, 422})
-"""Statuses that turn one request down (too long, not understood), and say nothing about the account."""
 EARLIER_TURNS = 2
 """Turns shown before a window, so that its pronouns can be understood."""
 
@@ -53,15 +51,11 @@ async def process_window(
         await weave(draft)
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)
+    except CancelledError:
+        await draft.pay()
+        raise
     committed = await _commit(draft)
     return draft.results(committed), draft.error
-
-
-def is_about_its_texts(error: AmemError | None) -> bool:
-    """Say whether a call failed for the texts it was about, so that it may succeed with others, or with fewer."""
-    if isinstance(error, ModelRejected):
-        return error.status in _OF_ONE_REQUEST
-    return isinstance(error, (BadReply, ModelRefused))
 
 
 async def build(draft: Draft, turns: Sequence[Note]) -> None:
@@ -75,7 +69,7 @@ async def build(draft: Draft, turns: Sequence[Note]) -> None:
     request = builder.request(turns, before, rooms.prompts, max_tokens=cap)
     shown = [*before, *turns]
     try:
-        reply = await draft.ask(request, "build", NoteReply, builder.check(turns))
+        reply = await draft.ask(request, "build", builder.reply_model(rooms.prompts), builder.check(turns))
     except LLMError as error:
         if not is_about_its_texts(error):
             raise
@@ -130,10 +124,14 @@ async def plan_evolution(rooms: Rooms, note: Note) -> tuple[Plan, list[Revision]
         EmbeddingError: the neighbours could not be found.
     """
     draft = Draft(rooms, [note], rebuild=False)
-    await weave(draft)
+    try:
+        await weave(draft)
+    except (LLMError, EmbeddingError, CancelledError):
+        await draft.pay()
+        raise
     plan = draft.plan()
     revisions = [link_revision(plan, planned.cause, None, planned.link) for planned in plan.links]
     for change in plan.changes:
-        before = draft.notes[change.note_id]
+        before = draft.originals[change.note_id]
         revisions += field_revisions(before, apply_change(before, change), change, plan)
     return plan, revisions

@@ -6,7 +6,7 @@ the same transaction, or nothing changes. So a run that was killed, or whose bud
 
 from __future__ import annotations
 
-from asyncio import to_thread
+from asyncio import CancelledError, to_thread
 from typing import TYPE_CHECKING
 
 from amem.errors import EmbeddingError, InputError, LLMError, StoreError
@@ -15,7 +15,7 @@ from amem.ingest.redraft import Rebuild, Reweave, windows
 from amem.ingest.strategies import weave
 from amem.ingest.vectors import apply
 from amem.model import AddResult, Frozen, Link, Revision, Usage
-from amem.store.plan import GroundMoved, Plan
+from amem.store.plan import GroundMoved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from amem.ingest.worker import Progress, Worker
     from amem.model import MadeBy, Note
     from amem.rooms import Rooms
-    from amem.store.plan import Committed
+    from amem.store.plan import Committed, Plan
     from amem.store.stale import Found, IsStale
 
 NOT_REACHED = "the run stopped before its turn"
@@ -186,6 +186,9 @@ class _Work:
             await build(draft, draft.window)
         except (LLMError, EmbeddingError) as error:
             draft.fail(error)
+        except CancelledError:
+            await draft.pay()
+            raise
         failed: Mapping[str, AmemError | str] = draft.errors
         if await self._commit(draft, draft.plan()) is None:
             failed = dict.fromkeys(ids, MOVED)
@@ -211,7 +214,10 @@ class _Work:
             draft.settle(await to_thread(rooms.ledger.links_of, ids))
         except (LLMError, EmbeddingError, StoreError) as met:
             error = met
-        committed = await self._commit(draft, draft.plan() if error is None else _spent(draft.plan()))
+        except CancelledError:
+            await draft.pay()
+            raise
+        committed = await self._commit(draft, draft.plan() if error is None else draft.plan().bill)
         if error is not None or committed is None:
             moved = error is None or isinstance(error, StoreError)
             self._why |= dict.fromkeys(ids, MOVED if moved else _said(error))
@@ -244,18 +250,13 @@ class _Work:
         try:
             self._committed.append(await apply(self._rooms, plan, draft.vectors))
         except (GroundMoved, EmbeddingError):
-            await apply(self._rooms, _spent(plan))
+            await apply(self._rooms, plan.bill)
             return None
         return self._committed[-1]
 
     def _results(self, draft: Draft) -> list[AddResult]:
         done = {*self._built, *self._woven}
         return [AddResult(note=note, built=note.id in done, usage=draft.usage) for note in draft.window]
-
-
-def _spent(plan: Plan) -> Plan:
-    """Return the plan that changes nothing, and counts what was spent."""
-    return Plan(box=plan.box, at=plan.at, spent=plan.spent, model=plan.model)
 
 
 def _said(error: AmemError | str | None) -> str:

@@ -140,6 +140,14 @@ class Reweave(Redraft):
         """As when the note was added: its neighbours are those that were there before it."""
         return (other.created_at, other.id) < (note.created_at, note.id)
 
+    def leave(self, note: Note, error: AmemError) -> None:  # noqa: ARG002 - a window is made anew whole, or not at all
+        """Give the window up.
+
+        Raises:
+            AmemError: the error itself.
+        """
+        raise error
+
     def settle(self, there: Iterable[Link]) -> None:
         """Decide, once everything is proposed, what is taken back and what goes back on; `there` are links by now.
 

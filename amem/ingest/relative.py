@@ -105,7 +105,7 @@ def _longest(language: str, text: str) -> Iterator[tuple[int, int, re.Match[str]
             yield start, end, match, phrase
 
 
-def _within_calendar(phrase: _Phrase, match: re.Match[str], day: date, tense: int) -> str | None:
+def _within_calendar(phrase: _Phrase, match: re.Match[str], day: date, tense: _Tense) -> str | None:
     try:
         return phrase.read(match, day, tense)
     except (OverflowError, ValueError):  # before the year 1, or after 9999

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
-
-from pydantic import JsonValue
 
 from amem.fences import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pydantic import JsonValue
+
     from amem.model import Note
+
+
+LONGEST = 8_000
+"""Characters of one text that a prompt shows: more would leave a model no room for the other turns."""
+_END = 2_000
 
 
 class Numbered:
@@ -44,7 +50,7 @@ class Numbered:
 
 
 def _turn(note: Note) -> dict[str, JsonValue]:
-    return {"date": f"{note.occurred_at:%Y-%m-%d}", "speaker": attribute(note.speaker), "text": note.content}
+    return {"date": f"{note.occurred_at:%Y-%m-%d}", "speaker": attribute(note.speaker), "text": excerpt(note.content)}
 
 
 def earlier(notes: Sequence[Note]) -> list[JsonValue]:
@@ -55,8 +61,21 @@ def earlier(notes: Sequence[Note]) -> list[JsonValue]:
 def known(note: Note) -> dict[str, JsonValue]:
     """Return one note with what it is known for."""
     about: dict[str, JsonValue] = {
-        "context": note.context,
-        "keywords": list[JsonValue](note.keywords),
-        "tags": list[JsonValue](note.tags),
+        "context": excerpt(note.context),
+        "keywords": _some(note.keywords),
+        "tags": _some(note.tags),
     }
     return {**_turn(note), **about}
+
+
+def excerpt(text: str) -> str:
+    """Return a text as prompts show it: whole, or its beginning and its end where it is very long."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - _END]} […{len(text) - LONGEST} characters left out…] {text[-_END:]}"
+
+
+def _some(words: Sequence[str]) -> list[JsonValue]:
+    """Return as many words as there is room for; models give a dozen, callers may give a thousand."""
+    lengths = accumulate(len(word) for word in words)
+    return [word for word, length in zip(words, lengths, strict=True) if length <= LONGEST]

@@ -70,6 +70,7 @@ async def apply(
     plan: Plan,
     vectors: Mapping[str, np.ndarray] | None = None,
     known: Mapping[str, Note] | None = None,
+    new: Sequence[tuple[Note, str | None]] = (),
 ) -> Committed:
     """Commit a plan, and pass full batches on to Chroma; what waits in the outbox is found all the same.
 
@@ -78,6 +79,7 @@ async def apply(
         plan: what is to change.
         vectors: those made on the way, by rendered text.
         known: the notes that the plan changes, as they were when it was made; read from the ledger where not given.
+        new: raw notes that come with the plan, each with the key of its source.
 
     Raises:
         EmbeddingError: a changed text could not be embedded; nothing was changed.
@@ -86,16 +88,19 @@ async def apply(
     have = dict(vectors or {})
     if known is None:
         known = await to_thread(rooms.ledger.get, [change.note_id for change in plan.changes], boxes=[plan.box])
+        known |= {note.id: note for note, _ in new}
     have |= await _missing(rooms, _texts_after(rooms, plan, known), have)
     while True:
         try:
-            return await to_thread(_commit, rooms, plan, have)
+            return await to_thread(_commit, rooms, plan, have, new)
         except NeedsVectors as moved:
             have |= await _missing(rooms, moved.texts, have)
 
 
-def _commit(rooms: Rooms, plan: Plan, vectors: Mapping[str, np.ndarray]) -> Committed:
-    committed = rooms.ledger.commit(plan, vectors)
+def _commit(
+    rooms: Rooms, plan: Plan, vectors: Mapping[str, np.ndarray], new: Sequence[tuple[Note, str | None]]
+) -> Committed:
+    committed = rooms.ledger.commit(plan, vectors, new)
     rooms.index.put(plan.box, 2 * len(plan.changes))  # one row from accept, one from here
     return committed
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from amem.errors import AmemError, BudgetSpent, EmbeddingError, ModelRejected, ModelUnavailable
 from amem.ingest.distilling import distil_window
-from amem.ingest.pipeline import is_about_its_texts, process_window
+from amem.ingest.pipeline import process_window
 from amem.ingest.suspicion import company, suspicions
 from amem.ingest.vectors import embed
 from amem.intake import raw_note
+from amem.llm.faults import is_about_its_texts
 from amem.model import AddResult, Frozen, Usage
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from amem.errors import ModelRefused, ModelRejected, ModelUnavailable
+from amem.errors import BadReply, ModelRefused, ModelRejected, ModelUnavailable
 from amem.tokens import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.errors import LLMError
+    from amem.errors import AmemError, LLMError
 
 _TRACEBACK = "Traceback (most recent call last)"
 _LABELS = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)(?: Error)?(?:: | - ))+")
@@ -22,6 +22,8 @@ _KEYS = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.-]{8,}")
 _CONTEXT = re.compile(r"context.?(?:length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 _POLICY = re.compile(r"content.?policy|content.management.policy|content.filter|safety system", re.IGNORECASE)
 
+_OF_ONE_REQUEST = frozenset({400, 413, 422})
+"""Statuses that turn one request down (too long, not understood), and say nothing about the account."""
 _ADVICE = {
     400: "Nothing was stored from this call; check the model's name and parameters",
     401: "Nothing was stored from this call; set the provider's API key (or `api_key`)",
@@ -46,6 +48,13 @@ def is_transient(error: BaseException) -> bool:
     if status is None or (status == 429 and "insufficient_quota" in str(error)):
         return False
     return status in {408, 429} or status >= 500
+
+
+def is_about_its_texts(error: AmemError | None) -> bool:
+    """Say whether a call failed for the texts it was about, so that it may succeed with others, or with fewer."""
+    if isinstance(error, ModelRejected):
+        return error.status in _OF_ONE_REQUEST
+    return isinstance(error, (BadReply, ModelRefused))
 
 
 def retry_after(error: BaseException | None) -> float | None:

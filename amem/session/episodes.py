@@ -13,12 +13,14 @@ from amem.ingest.vectors import embed
 from amem.intake import When
 from amem.model import Episode, Frozen, Moment, Note, Outcome, Trust
 from amem.recall.asking import ask
+from amem.view import writes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from amem.rooms import Rooms
+    from amem.view import View
 
 _MOST = 200
 """Episodes that a search by outcome looks through."""
@@ -50,15 +52,20 @@ class KnownEpisode(Frozen):
     """It, in words."""
     score: float | None = None
     """Of a search."""
+    box: str
+    agent_id: str | None = None
+    """Who went through it."""
 
 
 class Episodes:
     """The episodes of one box."""
 
-    def __init__(self, rooms: Rooms, box: str) -> None:
+    def __init__(self, rooms: Rooms, view: View) -> None:
         self._rooms = rooms
-        self._box = box
+        self._view = view
+        self._box = view.box
 
+    @writes
     async def add(
         self,
         trigger: str,
@@ -90,6 +97,7 @@ class Episodes:
         (stored,) = await self.add_all([told])
         return stored
 
+    @writes
     async def add_all(self, told: Sequence[Told]) -> list[KnownEpisode]:
         """Store several episodes."""
         notes = [self._note(one) for one in told]
@@ -112,10 +120,7 @@ class Episodes:
             outcome: only those that ended so.
             now: the present, where it is another one.
         """
-        moment = self._rooms.now() if now is None else now
-        limit = k if outcome is None else _MOST
-        hits = await ask(self._rooms, [self._box], trigger, k=limit, given=Filter(kinds=("episode",)), now=moment)
-        found = [known_episode(hit.note, hit.score) for hit in hits]
+        found = await search_episodes(self._rooms, [self._box], trigger, k=k if outcome is None else _MOST, now=now)
         return [episode for episode in found if outcome is None or episode.outcome == outcome][:k]
 
     def _note(self, told: Told) -> Note:
@@ -123,8 +128,17 @@ class Episodes:
         return Note(
             id=self._rooms.new_id(), box=self._box, content=told.about.text, sources=told.sources,
             trust=told.trust, occurred_at=told.occurred_at or now, created_at=now, status="ready", about=told.about,
-            metadata={} if told.session_id is None else {"session": told.session_id},
+            metadata={} if told.session_id is None else {"session": told.session_id}, agent_id=self._view.agent_id,
         )  # fmt: skip
+
+
+async def search_episodes(
+    rooms: Rooms, boxes: Sequence[str], trigger: str, *, k: int, now: datetime | None = None
+) -> list[KnownEpisode]:
+    """Return the episodes of some boxes that are most like what is at hand; see `Episodes.search`."""
+    moment = rooms.now() if now is None else now
+    hits = await ask(rooms, boxes, trigger, k=k, given=Filter(kinds=("episode",)), now=moment)
+    return [known_episode(hit.note, hit.score) for hit in hits]
 
 
 def known_episode(note: Note, score: float | None = None) -> KnownEpisode:
@@ -134,4 +148,5 @@ def known_episode(note: Note, score: float | None = None) -> KnownEpisode:
     return KnownEpisode(
         id=note.id, trigger=about.trigger, actions=about.actions, outcome=about.outcome, result=about.result,
         lesson=about.lesson, occurred_at=note.occurred_at, sources=note.sources, text=about.text, score=score,
+        box=note.box, agent_id=note.agent_id,
     )  # fmt: skip

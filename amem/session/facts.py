@@ -19,12 +19,14 @@ from amem.model import Fact, Frozen, Moment, Note, Term, Trust
 from amem.recall.asking import ask
 from amem.recall.timefocus import time_focus
 from amem.store.plan import Plan
+from amem.view import writes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from amem.rooms import Rooms
+    from amem.view import View
 
 _INSTANT = timedelta(microseconds=1)
 
@@ -58,6 +60,9 @@ class KnownFact(Frozen):
     sources: tuple[str, ...]
     contradicts: tuple[str, ...] = ()
     """Other facts that claim the same time, with nothing to put them in order."""
+    box: str
+    agent_id: str | None = None
+    """Who learned it."""
 
     @property
     def text(self) -> str:
@@ -80,10 +85,12 @@ class Stated(Frozen):
 class Facts:
     """The facts of one box."""
 
-    def __init__(self, rooms: Rooms, box: str) -> None:
+    def __init__(self, rooms: Rooms, view: View) -> None:
         self._rooms = rooms
-        self._box = box
+        self._view = view
+        self._box = view.box
 
+    @writes
     async def add(self, subject: str, predicate: str, object: str, **more: Any) -> Stated:
         """Store a fact, and end those that it follows.
 
@@ -104,6 +111,7 @@ class Facts:
         (stated,) = await self.add_all([said])
         return stated
 
+    @writes
     async def add_all(self, said: Sequence[Statement]) -> list[Stated]:
         """Store several facts, one after another."""
         texts = [self._rooms.render(self._note(one)) for one in said]
@@ -145,13 +153,7 @@ class Facts:
             k: how many at most.
             now: what "last year" counts from; default: the present.
         """
-        moment = self._rooms.now() if now is None else now
-        focus = time_focus(question, moment)
-        past = focus is not None and not focus.yearly and focus.end <= moment
-        as_of = focus.end - _INSTANT if focus is not None and past else None
-        given = Filter(kinds=("fact",), as_of=as_of)
-        hits = await ask(self._rooms, [self._box], question, k=k, given=given, now=moment)
-        return known_facts([hit.note for hit in hits])
+        return await search_facts(self._rooms, [self._box], question, k=k, now=now)
 
     def _note(self, said: Statement) -> Note:
         now = self._rooms.now()
@@ -159,6 +161,7 @@ class Facts:
         return Note(
             id=self._rooms.new_id(), box=self._box, content=about.text, about=about, sources=said.sources,
             trust=said.trust, occurred_at=said.since or now, created_at=now, valid_from=said.since, status="ready",
+            agent_id=self._view.agent_id,
         )  # fmt: skip
 
     def _store(self, said: Statement, vectors: Any) -> Stated:
@@ -188,12 +191,25 @@ class Facts:
         return Plan(box=self._box, at=plan.at, held=waits)
 
 
+async def search_facts(
+    rooms: Rooms, boxes: Sequence[str], question: str, *, k: int, now: datetime | None = None
+) -> list[KnownFact]:
+    """Return the facts of some boxes that fit a question best; see `Facts.search`."""
+    moment = rooms.now() if now is None else now
+    focus = time_focus(question, moment)
+    past = focus is not None and not focus.yearly and focus.end <= moment
+    as_of = focus.end - _INSTANT if focus is not None and past else None
+    hits = await ask(rooms, boxes, question, k=k, given=Filter(kinds=("fact",), as_of=as_of), now=moment)
+    return known_facts([hit.note for hit in hits])
+
+
 def known_fact(note: Note, contradicts: tuple[str, ...]) -> KnownFact:
     """Return a fact as it stands."""
     said = said_of(note)
     return KnownFact(
         id=note.id, subject=said.subject, predicate=said.predicate, object=said.object, since=begins(note),
         until=note.valid_to, superseded_by=note.superseded_by, sources=note.sources, contradicts=contradicts,
+        box=note.box, agent_id=note.agent_id,
     )  # fmt: skip
 
 

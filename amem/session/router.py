@@ -146,7 +146,7 @@ def _context(
     return SessionContext(
         text=text,
         citations=tuple(
-            Citation(number=number, note_id=item.note_id, score=0.0, via=layer)
+            Citation(number=number, note_id=item.note_id, score=0.0, via=layer, box=item.box, agent_id=item.agent_id)
             for number, (layer, item) in enumerate(items, start=1)
         ),
         tokens=tokenizer.count(text),

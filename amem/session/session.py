@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.errors import EmbeddingError
+from amem.errors import EmbeddingError, InputError
 from amem.ingest.gate import why_skip
 from amem.ingest.vectors import embed
 from amem.intake import NewNote, question_text
 from amem.model import Frozen, Moment, Note
 from amem.session.layers import VERBATIM, layers
 from amem.session.router import SessionContext, route
+from amem.view import writes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
 
     from amem.ingest.worker import Raw, Worker
     from amem.rooms import Rooms
+    from amem.view import View
 
 LOOK_BACK = 10
 """Turns among which a repeat is looked for."""
 NEAR = 0.97
 """Cosine from which a turn says what the same speaker said before."""
 _TRACES = 200
+_ALL = 2**31
+"""More turns than any session has."""
 
 
 class Observed(Frozen):
@@ -55,17 +59,20 @@ class Trace(Frozen):
 
 
 class AsyncSession:
-    """One conversation of an agent, over one box. `AsyncMemory.session` makes one.
+    """One conversation of an agent: it writes to one box, and may read others. `AsyncMemory.session` makes one.
 
     Turns are on disk as soon as they are observed; the last `session_buffer` of them stay verbatim, and what overflows
     is built into notes, a window at a time. A session that is opened again goes on where it stood.
     """
 
-    def __init__(self, rooms: Rooms, worker: Worker, box: str, session_id: str, agent_id: str | None) -> None:
+    def __init__(
+        self, rooms: Rooms, worker: Worker, view: View, session_id: str, *, reads: Sequence[View] = ()
+    ) -> None:
         self._rooms = rooms
         self._worker = worker
-        self._box = box
-        self._common: dict[str, Any] = {"session_id": session_id, "agent_id": agent_id}
+        self._view = view
+        self._box = view.box
+        self._views = (view, *reads)
         self._id = session_id
         self._traces: deque[Trace] = deque(maxlen=_TRACES)
 
@@ -79,6 +86,7 @@ class AsyncSession:
         """What the last steps read and wrote, oldest first."""
         return tuple(self._traces)
 
+    @writes
     async def observe(
         self, message: str | Mapping[str, Any] | NewNote, *, wait: bool = False, **common: Any
     ) -> Observed:
@@ -92,7 +100,7 @@ class AsyncSession:
         Raises:
             InputError: the message is refused; nothing was stored.
         """
-        new = NewNote.of(message, **{**common, **self._common})
+        new = self._view.signed(NewNote.of(message, **common)).model_copy(update={"session_id": self._id})
         (raw,) = self._worker.raw([new], self._box)
         vectors = await self._vectors(raw)
         why = await to_thread(self._why_skip, raw, vectors)
@@ -125,15 +133,28 @@ class AsyncSession:
         asked = question_text(question)
         moment = rooms.now() if now is None else now
         turns = await to_thread(rooms.ledger.last_turns, self._box, self._id, self._kept)
-        asking = layers(rooms, self._box, asked, turns=turns, current=_current(turns), now=moment)
+        asking = layers(rooms, self._views, asked, turns=turns, current=_current(turns), now=moment)
         found = await route(asking, budget=budget, tokenizer=rooms.tokenizer)
         read = [citation.note_id for citation in found.citations]
-        recalled = [cited.note_id for cited in found.citations if cited.via not in VERBATIM]
+        counted = {view.box for view in self._views if not view.read_only}
+        recalled = [cited.note_id for cited in found.citations if cited.via not in VERBATIM and cited.box in counted]
         if rooms.accesses.note(recalled, rooms.now()):
             await to_thread(rooms.accesses.flush)
         self._note("context", read=read, remarks=[f"{use.layer}: {use.failed}" for use in found.layers if use.failed])
         return found
 
+    async def turns(self, limit: int | None = None) -> Sequence[Note]:
+        """Return what was said, verbatim and in order: the last `limit` turns, or all.
+
+        Raises:
+            InputError: `limit` is negative.
+        """
+        if limit is not None and limit < 0:
+            raise InputError(f"limit is {limit}; it must be 0 or more")
+        count = _ALL if limit is None else min(limit, _ALL)
+        return await to_thread(self._rooms.ledger.last_turns, self._box, self._id, count)
+
+    @writes
     async def end(self) -> Sequence[str]:
         """Build what still waits in the buffer; return the ids of those turns."""
         waiting = await self._waiting()

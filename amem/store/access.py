@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
-from amem.store.chroma import ChromaIndex, remove
+from amem.store.chroma import ChromaIndex
+from amem.store.folder import remove
 from amem.store.guard import ChromaClosed
 from amem.store.lock import Holder, IndexLock
 from amem.store.probe import probe
@@ -103,6 +104,12 @@ class ChromaAccess:
             if self._lock is not None:
                 self._lock.release(clean=clean)
                 self._lock = None
+
+    def end(self) -> None:
+        """Close Chroma for good: a search that comes late must not open it again, and keep its lock."""
+        with self._mutex:
+            self.close()
+            self._why, self._retry_at = "this memory was closed", math.inf
 
     @contextmanager
     def closed(self) -> Iterator[None]:

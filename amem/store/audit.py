@@ -85,6 +85,8 @@ def _is_misnamed(row: RowMapping, notes: Mapping[str, Note]) -> bool:
 
 def _states(notes: Iterable[Note]) -> Iterator[Finding]:
     for note in notes:
+        if note.status == "archived":  # it keeps what it waited for, should it come back
+            continue
         waits = note.status == "pending"
         if waits != (note.pending_reason is not None) or (note.error is not None and not waits):
             yield "status", note.box, note.id

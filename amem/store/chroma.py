@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import shutil
 import sys
+import threading
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -18,19 +19,19 @@ import numpy as np
 
 from amem.errors import IndexUnavailable
 from amem.store.codec import condition, encoded
-from amem.store.guard import guarded
+from amem.store.folder import FOLDER, Graphs, identity
+from amem.store.guard import ChromaClosed, guarded
 from amem.store.matrix import Match, similarity
 from amem.store.server import SECONDS, knock, sessions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from amem.store.codec import Value
 
-FOLDER = "chroma"
 PAGE = 5000
 """Rows read at once; Chroma fails above 32,766."""
 _SERVER_BOXES = 10_000
@@ -53,8 +54,11 @@ class ChromaIndex:
     def __init__(self, client: Any, folder: Path | None) -> None:
         self._client = client
         self._folder = folder
-        self._identity = _identity(folder)
+        self._identity = identity(folder)
         self._collections: dict[str, Any] = {}
+        self._dropped: set[str] = set()
+        self._graphs = Graphs(folder)
+        self._changing = threading.RLock()
         self._closed = False
         self._sessions = sessions_of(client)
         for session in self._sessions:
@@ -70,10 +74,10 @@ class ChromaIndex:
             IndexUnavailable: it cannot be opened.
         """
         folder = directory / FOLDER
-        chromadb = _chromadb()
+        _chromadb()
         with ExitStack() as unless_opened, guarded("be opened"):
             unless_opened.callback(_give_up, folder)
-            client = chromadb.PersistentClient(str(folder), settings=_settings())
+            client = opened(folder)
             unless_opened.pop_all()
         return cls(client, folder)
 
@@ -131,21 +135,22 @@ class ChromaIndex:
         """
         collection = self._collection(name)
         dropped = 0
-        with self._using("store vectors"):
-            for start in range(0, len(ids), self._batch):
-                some = slice(start, start + self._batch)
+        for start in range(0, len(ids), self._batch):
+            some = slice(start, start + self._batch)
+            with self._changing, self._using("store vectors", name):
                 dropped += _drop(collection, ids[some])
                 collection.upsert(
                     ids=list(ids[some]),
                     embeddings=vectors[some],
                     metadatas=[encoded(fields) for fields in filters[some]],
                 )
+                self._graphs.blank()
         return dropped
 
     def delete(self, name: str, ids: Sequence[str]) -> int:
         """Drop ids, known to Chroma or not; return how many places in its graph have become useless."""
         collection = self._collection(name)
-        with self._using("drop vectors"):
+        with self._changing, self._using("drop vectors", name):
             return sum(_drop(collection, ids[start : start + self._batch]) for start in range(0, len(ids), self._batch))
 
     def query(
@@ -158,18 +163,15 @@ class ChromaIndex:
         """Return the `k` nearest ids to each query, best first; `where` holds fields that must be equal."""
         if k < 1 or not len(queries):
             return [[] for _ in queries]
-        collection = self._collection(name)
-        with self._using("be searched"):
-            found = collection.query(
-                query_embeddings=queries, n_results=k, where=condition(where), include=["distances"]
-            )
+        asked = {"query_embeddings": queries, "n_results": k, "where": condition(where), "include": ["distances"]}
+        found = self._steadily("be searched", name, partial(self._collection(name).query, **asked))
         pairs = zip(found["ids"], found["distances"], strict=True)
         return [[Match(i, similarity(d)) for i, d in zip(*pair, strict=True)] for pair in pairs]
 
     def count(self, name: str) -> int:
         """Return how many vectors a collection has."""
         collection = self._collection(name)
-        with self._using("be counted"):
+        with self._using("be counted", name):
             return int(collection.count())
 
     def ids(self, name: str) -> Iterator[str]:
@@ -185,16 +187,16 @@ class ChromaIndex:
     def _pages(self, name: str, include: list[str]) -> Iterator[Any]:
         collection = self._collection(name)
         for start in range(0, self.count(name), PAGE):
-            with self._using("be read"):
-                page = collection.get(include=include, limit=PAGE, offset=start)
-            yield page
+            page = partial(collection.get, include=include, limit=PAGE, offset=start)
+            yield self._steadily("be read", name, page)
 
     def drop(self, name: str) -> None:
-        """Remove a collection, if it is there."""
+        """Remove a collection, if it is there; whoever searches it meanwhile is told that it is gone."""
         there = name in self.names()
+        self._dropped.add(name)
         self._collections.pop(name, None)
         if there:
-            with self._using("drop a collection"):
+            with self._changing, guarded("drop a collection"):
                 self._client.delete_collection(name)
 
     def close(self) -> None:
@@ -208,25 +210,47 @@ class ChromaIndex:
 
     def create(self, name: str) -> None:
         """Make a collection, unless it is there."""
-        with self._using("make a collection"):
+        with self._changing, self._using("make a collection", name):
             collection = self._client.get_or_create_collection(
                 name,
                 embedding_function=None,  # the default one downloads a model; vectors are always given
                 configuration={"hnsw": _GRAPH},
             )
-        self._collections[name] = _checked(collection)
+            self._take(name, collection)
 
     def _collection(self, name: str) -> Any:
-        if name not in self._collections:
-            with self._using("open a collection"):
-                collection = self._client.get_collection(name, embedding_function=None)
-            self._collections[name] = _checked(collection)
-        return self._collections[name]
+        known = self._collections.get(name)
+        if known is not None:
+            return known
+        with self._changing, self._using("open a collection", name):
+            if name not in self._collections:
+                self._take(name, self._client.get_collection(name, embedding_function=None))
+            return self._collections[name]
 
-    def _using(self, what: str) -> guarded:
-        if self._folder is not None and _identity(self._folder) != self._identity:
+    def _take(self, name: str, collection: Any) -> None:
+        """Look into a collection for the first time, which has Chroma make the files of its graph."""
+        _checked(collection).count()
+        self._graphs.blank()
+        self._collections[name] = collection
+
+    def _steadily(self, what: str, name: str, ask: Callable[[], Any]) -> Any:
+        """Ask Chroma, and ask again while nobody changes anything before a failure is believed.
+
+        While a collection gets its first vectors, or loses some, Chroma fails whoever looks in between.
+        """
+        try:
+            with self._using(what, name):
+                return ask()
+        except ChromaClosed:
+            raise
+        except IndexUnavailable:
+            with self._changing, self._using(what, name):
+                return ask()
+
+    def _using(self, what: str, name: str | None = None) -> guarded:
+        if self._folder is not None and identity(self._folder) != self._identity:
             raise IndexUnavailable("Chroma's folder was removed or replaced while it was open")
-        return guarded(what, lambda: self._closed)
+        return guarded(what, lambda: self._closed or name in self._dropped)
 
 
 def _drop(collection: Any, ids: Sequence[str]) -> int:
@@ -242,6 +266,11 @@ def _checked(collection: Any) -> Any:
     if space != "cosine":
         raise IndexUnavailable(f"Chroma's {collection.name} was made for {space} distances. Run `amem reindex`")
     return collection
+
+
+def opened(folder: Path) -> Any:
+    """Open the database in a folder, whoever made it."""
+    return _chromadb().PersistentClient(str(folder), settings=_settings())
 
 
 def _chromadb() -> Any:
@@ -262,25 +291,3 @@ def _settings() -> Any:
 
     # Without `_env_file=None` Chroma reads the `.env` of whatever directory the program was started in.
     return Settings(_env_file=None, anonymized_telemetry=False)
-
-
-def _identity(folder: Path | None) -> tuple[int, int] | None:
-    """Tell a folder's database from another of the same name."""
-    if folder is None:
-        return None
-    try:
-        found = (folder / "chroma.sqlite3").stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def remove(directory: Path) -> None:
-    """Delete an embedded database that nobody has open.
-
-    Raises:
-        IndexUnavailable: it cannot be deleted.
-    """
-    with guarded("be removed"):
-        if (directory / FOLDER).exists():
-            shutil.rmtree(directory / FOLDER)

@@ -13,7 +13,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
-from amem.store.chroma import FOLDER, ChromaIndex, remove
+from amem.store.chroma import ChromaIndex
+from amem.store.folder import FOLDER, Graphs, remove
 from amem.store.lock import Holder, IndexLock
 from amem.store.probe import probe
 
@@ -90,9 +91,10 @@ def _drop_all_but(directory: Path, kept: Collection[str]) -> None:
 
 
 def _write_anew(directory: Path) -> None:
-    """Remove the folders that belong to no collection any more, and leave no free page in the database."""
+    """Remove the folders of no collection, blank graphs that were never saved, leave no free page in the database."""
     used = set(_asked(directory, "SELECT id FROM segments"))
     for folder in (directory / FOLDER).iterdir():
         if folder.is_dir() and folder.name not in used:
             shutil.rmtree(folder)
+    Graphs(directory / FOLDER).blank()
     _asked(directory, "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")

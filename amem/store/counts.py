@@ -79,3 +79,10 @@ def stored_dimension(connection: Connection) -> int:
     """Return the length of any one vector, or 0 where there is none."""
     found = connection.execute(select(schema.vector.c.data).limit(1)).scalar()
     return 0 if found is None else len(found) // 4
+
+
+def usual_dimension(connection: Connection) -> int:
+    """Return the length that most vectors have, or 0 where there is none."""
+    size = func.length(schema.vector.c.data)
+    query = select(size).group_by(size).order_by(func.count().desc(), size).limit(1)
+    return (connection.execute(query).scalar() or 0) // 4

@@ -23,6 +23,8 @@ log = logging.getLogger("amem.store")
 
 _OUR_FAULT = ("DataError", "IntegrityError", "NotSupportedError", "ProgrammingError")
 """Errors of a database driver that say that amem is wrong, not the database: they are not dressed up."""
+_PATIENCE = 60.0
+"""Seconds that closing waits for those who are still reading."""
 
 
 class Database:
@@ -33,6 +35,9 @@ class Database:
         self.engine = _engine(url)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._one_writer = threading.Lock()  # SQLite's busy handler is unfair between threads of one process
+        self._door = threading.Condition()
+        self._inside = 0
+        self._closed = False
         with ExitStack() as unless_opened:
             unless_opened.callback(self.close)
             _bring_to_head(self)
@@ -41,7 +46,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection with one consistent view."""
-        with self._readable_failures("read"), self.engine.begin() as connection:
+        with self._entered(), self._readable_failures("read"), self.engine.begin() as connection:
             if self.is_sqlite:
                 sqlite.begin(connection, writing=False)
             yield connection
@@ -49,7 +54,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Give a connection whose changes are all kept, on disk, or none is."""
-        with self._one_writer, self._readable_failures("written"), self.engine.begin() as connection:
+        with self._entered(), self._one_writer, self._readable_failures("written"), self.engine.begin() as connection:
             if self.is_sqlite:
                 sqlite.begin(connection, writing=True)
             yield connection
@@ -58,6 +63,7 @@ class Database:
     def migrating(self) -> Iterator[Connection]:
         """Give a connection that may recreate tables; whole or not at all, as in `writing`."""
         with (
+            self._entered(),
             self._one_writer,
             self._readable_failures("migrated"),
             self.engine.connect() as connection,
@@ -71,8 +77,27 @@ class Database:
     @contextmanager
     def alone(self) -> Iterator[Connection]:
         """Give a connection outside any transaction, while no other thread writes: for what cannot be in one."""
-        with self._one_writer, self._readable_failures("written anew"), self.engine.connect() as connection:
+        with (
+            self._entered(),
+            self._one_writer,
+            self._readable_failures("written anew"),
+            self.engine.connect() as connection,
+        ):
             yield connection
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        """Keep the database open meanwhile; one that was closed would else open itself again, and stay so."""
+        with self._door:
+            if self._closed:
+                raise LedgerUnavailable("this memory was closed. Nothing was changed; open it again.")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._door:
+                self._inside -= 1
+                self._door.notify_all()
 
     @contextmanager
     def _readable_failures(self, verb: str) -> Iterator[None]:
@@ -87,7 +112,10 @@ class Database:
             raise LedgerUnavailable(msg) from error
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, once nobody uses one any more; nobody gets one from now on."""
+        with self._door:
+            self._closed = True
+            self._door.wait_for(lambda: not self._inside, _PATIENCE)
         self.engine.dispose()
 
 

@@ -11,8 +11,9 @@ from sqlalchemy.exc import DatabaseError
 
 from amem.errors import LedgerUnavailable
 from amem.model import Cause
-from amem.store import schema, sqlite
+from amem.store import held, schema, sqlite
 from amem.store.audit import audit
+from amem.store.counts import usual_dimension
 from amem.store.database import stored_version
 from amem.store.report import KINDS, Problem, Report, problem
 
@@ -46,7 +47,8 @@ def doctor(ledger: Ledger, vectors: LedgerVectors, index: VectorIndex | None = N
     problems += _looked(lambda: _schema(database))
     with suppress(LedgerUnavailable), database.reading() as connection:
         problems += _looked(lambda: _gathered(_relations(connection)))
-        problems += _looked(lambda: _gathered(audit(connection, ledger.render, vectors.dimension, full_text=full_text)))
+        problems += _looked(lambda: _gathered(held.faults(connection)))
+        problems += _looked(lambda: _gathered(_of_each_note(connection, ledger, vectors)))
     how = "not looked at"
     if index is not None:
         problems += _looked(lambda: [problem("unfinished")] if ledger.unfinished() else [])
@@ -56,6 +58,12 @@ def doctor(ledger: Ledger, vectors: LedgerVectors, index: VectorIndex | None = N
         how = "; ".join(dict.fromkeys(index.how(box) for box in vectors.boxes())) or "empty"
     notes, boxes = _counts(database)
     return Report(notes=notes, boxes=boxes, problems=tuple(dict.fromkeys(problems)), checked=tuple(KINDS), index=how)
+
+
+def _of_each_note(connection: Connection, ledger: Ledger, vectors: LedgerVectors) -> Iterator[Finding]:
+    """Yield what is wrong with notes; a provider's embedder does not know its dimension before it was asked."""
+    dimension = vectors.dimension or usual_dimension(connection)
+    yield from audit(connection, ledger.render, dimension, full_text=ledger.database.is_sqlite)
 
 
 def _looked(look: Callable[[], list[Problem]]) -> list[Problem]:

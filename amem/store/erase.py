@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from amem.model import Note
 from amem.store import held, intent, queries, rows, schema, sqlite, writes
-from amem.store.plan import LINK_FIELD, REVISED
+from amem.store.plan import HISTORIC, LINK_FIELD, status_of
 from amem.store.provenance import ids_of, spread
 from amem.store.receipt import Receipt
 from amem.store.rewind import Step, without
@@ -147,7 +147,7 @@ def _rewind(connection: Connection, suspects: Sequence[RowMapping]) -> dict[str,
     """Rewrite the history of each field that a suspect revision changed; return the values that come of it."""
     first: dict[tuple[str, str], int] = {}
     for row in suspects:
-        if row["field"] in REVISED:
+        if row["field"] in HISTORIC:
             first.setdefault((row["note_id"], row["field"]), row["id"])
     tainted = {row["id"] for row in suspects}
     values: dict[str, Fields] = {}
@@ -200,8 +200,10 @@ def _without(
     """Return a note without what it had learned; it waits to be built, or to be linked, anew where that is due."""
     note = stored.note
     state: dict[str, Any] = {}
-    if note.status == "ready" and (note.id in built or note.id in mates):
-        state = {"status": "pending", "pending_reason": "queued", "error": None}
+    if note.status != "pending" and (note.id in built or note.id in mates):
+        state = {"pending_reason": "queued", "error": None}
+    if fields.get("status", note.status) != "archived":
+        state["status"] = status_of(state.get("pending_reason", note.pending_reason))
     changed = Note.model_validate({**dict(note), **fields, **state, "version": note.version + 1})
     return queries.Stored(changed, stored.rid, None if note.id in built else stored.call_id)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ChromaClosed(IndexUnavailable):
-    """This process closed Chroma while it was asked; it is opened again at next need."""
+    """This process closed Chroma, or dropped the collection, while it was asked: that is no failure of Chroma's."""
 
 
 class guarded:  # noqa: N801 - reads as the statement it is: with guarded("be opened"):
@@ -33,7 +33,7 @@ class guarded:  # noqa: N801 - reads as the statement it is: with guarded("be op
         if kind is None or error is None or isinstance(error, IndexUnavailable):
             return
         if self._closed() and issubclass(kind, Exception):  # a closed client raises whatever its missing parts raise
-            raise ChromaClosed(f"Chroma was closed before it could {self._what}") from error
+            raise ChromaClosed(f"Chroma was closed, or the collection dropped, before it could {self._what}") from error
         # A panic inside Chroma's Rust derives from BaseException, and its class cannot be imported.
         if issubclass(kind, _chroma_errors()) or kind.__name__ == "PanicException":
             reason = " ".join(str(error).split())[:300]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from amem.filters import Filter
     from amem.model import Link, Note, Page, Revision, Stats
     from amem.store.held import Held
+    from amem.store.lines import Header
+    from amem.store.load import Load
     from amem.store.plan import Committed, Plan
     from amem.store.receipt import Receipt
 
@@ -141,6 +143,12 @@ class Ledger:
             if new:
                 accept(connection, new, vectors, self.render, full_text=self.database.is_sqlite)
             return Commit(connection, plan, vectors, self.render, full_text=self.database.is_sqlite).run()
+
+    def load(self, box: str, header: Header, lines: Load) -> None:
+        """Write the lines of an export into an empty box; see `Load.write`."""
+        with self.database.writing() as connection:
+            binding.check(connection, self._made_with)
+            lines.write(connection, box, header, self.render, full_text=self.database.is_sqlite)
 
     def forget(self, box: str, note_ids: Sequence[str] | None, *, dry_run: bool = False) -> Receipt:
         """Erase notes, or with None their whole box, and everything that came of them; or only say what would go.

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
-from amem.store.chroma import FOLDER
+from amem.store.folder import FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select, update
 
-from amem.store import erase, rows, schema, writes
+from amem.store import erase, held, rows, schema, writes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy import Connection, Table
 
@@ -30,7 +30,8 @@ def mend(connection: Connection, problems: Iterable[Problem]) -> None:
     problems = list(problems)
     _list_boxes(connection)
     _rows_without_owner(connection)
-    _links(connection, [int(key) for found in problems if found.kind in LINKS for key in found.ids])
+    _links(connection, _keys(problems, LINKS))
+    held.mend(connection, _keys(problems, {"held"}), _keys(problems, {"held_note"}))
     for found in problems:
         if found.box is not None and found.kind in VECTORS:
             writes.drop_vectors(connection, found.box, found.ids)
@@ -38,6 +39,10 @@ def mend(connection: Connection, problems: Iterable[Problem]) -> None:
             writes.enqueue(connection, found.box, found.ids)
     _box_revisions(connection)
     _part_collections(connection)
+
+
+def _keys(problems: Iterable[Problem], kinds: Collection[str]) -> list[int]:
+    return [int(key) for found in problems if found.kind in kinds for key in found.ids]
 
 
 def _list_boxes(connection: Connection) -> None:
@@ -60,6 +65,7 @@ def _rows_without_owner(connection: Connection) -> None:
         (schema.call_shown, "call_id", call.c.id),
         (schema.vector, "note_id", note.c.id),
         (schema.access, "note_id", note.c.id),
+        (schema.held_note, "held_id", schema.held.c.id),
         (schema.outbox, "box", box.c.name),
     ):
         connection.execute(delete(table).where(table.c[column].not_in(select(owner))))

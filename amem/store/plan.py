@@ -11,6 +11,8 @@ from amem.model import Cause, Frozen, Link, MadeBy, Moment, Note, Revision, Skip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.model import Status
+
 LINK_FIELD = "link"
 #: Fields whose changes are kept as revisions; the rest of a change is bookkeeping.
 REVISED = (
@@ -24,8 +26,10 @@ REVISED = (
     "valid_to",
     "superseded_by",
 )
+#: Fields with a history: also the status where a note goes to the archive or comes back, and pins where set as a whole.
+HISTORIC = (*REVISED, "status", "pinned")
 #: All that a plan may change: never what a note is, whose it is, or where it came from.
-CHANGEABLE = frozenset({*REVISED, "status", "pending_reason", "error", "pinned"})
+CHANGEABLE = frozenset({*HISTORIC, "pending_reason", "error"})
 
 
 def _changeable(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -68,6 +72,8 @@ class Change(Frozen):
     cause: Cause
     call: int | None = None
     """Position in the plan's calls."""
+    repin: tuple[str, ...] | None = None
+    """All fields that are to be pinned from now on; the others are not, any more."""
 
 
 class PlannedLink(Frozen):
@@ -118,6 +124,11 @@ class Plan(Frozen):
         causes = (*(change.cause for change in self.changes), *(planned.cause for planned in self.links))
         return tuple(dict.fromkeys(note_id for cause in causes for note_id in cause.notes))
 
+    @property
+    def bill(self) -> Plan:
+        """The plan that changes nothing, and counts what the thinking cost."""
+        return Plan(box=self.box, at=self.at, spent=self.spent, model=self.model)
+
     def made_by(self, call: int | None) -> MadeBy | None:
         """Return who stands behind the call at a position."""
         if call is None:
@@ -154,12 +165,21 @@ class GroundMoved(Exception):
         super().__init__("; ".join(f"{item.what}: {item.why}" for item in skipped))
 
 
+def status_of(pending_reason: JsonValue) -> Status:
+    """Return the status of a note that comes out of the archive, which takes nothing from it but its status."""
+    return "ready" if pending_reason is None else "pending"
+
+
 def apply_change(note: Note, change: Change) -> Note:
     """Return `note` with the change's fields, validated, and its version raised; itself where nothing changes."""
     fields = dict(change.fields)
     if "pinned" in fields:  # two edits at once must not unpin each other's field
         pinned = fields["pinned"]
         fields["pinned"] = list(dict.fromkeys([*note.pinned, *(pinned if isinstance(pinned, list) else ())]))
+    if change.repin is not None:
+        fields["pinned"] = list(change.repin)
+    if note.status == "archived" and fields.get("status", note.status) != "archived":
+        fields["status"] = status_of(fields.get("pending_reason", note.pending_reason))
     changed = Note.model_validate({**dict(note), **fields, "version": note.version + 1})
     return note if all(_same(note, changed, field) for field in fields) else changed
 
@@ -173,6 +193,10 @@ def _same(before: Note, after: Note, field: str) -> bool:
 def field_revisions(before: Note, after: Note, change: Change, plan: Plan) -> list[Revision]:
     """Return a revision for each revised field that really changed."""
     names = {field for field in REVISED if field in change.fields and not _same(before, after, field)}
+    if before.status != after.status and "archived" in (before.status, after.status):
+        names.add("status")
+    if change.repin is not None and before.pinned != after.pinned:
+        names.add("pinned")
     if not names:
         return []
     old, new = (note.model_dump(mode="json", include=names) for note in (before, after))
@@ -188,7 +212,7 @@ def field_revisions(before: Note, after: Note, change: Change, plan: Plan) -> li
             made_by=made,
             created_at=plan.at,
         )
-        for field in REVISED
+        for field in HISTORIC
         if field in names
     ]
 

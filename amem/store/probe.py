@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
-from amem.store.chroma import FOLDER, ChromaIndex
+from amem.store.chroma import ChromaIndex
+from amem.store.folder import FOLDER
 
 if TYPE_CHECKING:
     import numpy as np

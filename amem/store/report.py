@@ -55,6 +55,11 @@ KINDS: dict[str, Kind] = {
     "link_history": Kind("Notes whose links are not those that their revisions tell of", _BACKUP),
     "shown": Kind("Notes that a call is said to have seen and that do not exist", _REINDEX),
     "cause": Kind("Notes that are said to have caused a change and that do not exist", _REINDEX),
+    "held": Kind(
+        "Proposals for review that cannot be read, or that speak of notes which are not there",
+        "`amem reindex` mends it, by throwing them away; no note is changed.",
+    ),
+    "held_note": Kind("Proposals for review that forgetting would not find by all their notes", _REINDEX),
     "access": Kind("Access counts of notes that do not exist", _REINDEX),
     "fts_damaged": Kind("The full-text index is damaged", _REINDEX),
     "fts_missing": Kind("Notes that are not in the full-text index", _REINDEX),

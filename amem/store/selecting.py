@@ -1,4 +1,4 @@
-"""Choosing notes in ways that only forgetting needs: by where they came from, and by when they were learned."""
+"""Choosing notes by where they came from, and by when they were learned."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from amem.store import schema
+from amem.store import queries, schema
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from amem.model import Note
     from amem.store.database import Database
 
 _note = schema.note.c
 _UNDER = ("/", "#")
+
+
+def of_source(database: Database, box: str, source: str) -> Note | None:
+    """Return the note that was added with exactly this source."""
+    query = select(_note.id).where(_note.box == box, _note.source_key == source)
+    with database.reading() as connection:
+        found = list(connection.execute(query).scalars())
+        return queries.notes_by_id(connection, found)[found[0]] if found else None
 
 
 def from_source(database: Database, box: str, source: str) -> set[str]:

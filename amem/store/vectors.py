@@ -243,6 +243,15 @@ class VectorIndex:
         """Close Chroma and let other processes have it; what waits in the outbox waits on."""
         if self._access is not None:
             self._access.close()
+        self._forget()
+
+    def end(self) -> None:
+        """Close Chroma, and never open it again."""
+        if self._access is not None:
+            self._access.end()
+        self._forget()
+
+    def _forget(self) -> None:
         with self._caching:
             self._mirrors.clear()
             self._waiting.clear()

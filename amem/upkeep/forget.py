@@ -12,6 +12,7 @@ from amem.ids import is_id
 from amem.model import Frozen, Moment
 from amem.store import selecting
 from amem.store.cleaning import clean
+from amem.store.tending import KEEP
 from amem.upkeep.searching import Looked, search_for
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     from amem.rooms import Rooms
     from amem.settings import Settings
     from amem.store.receipt import Receipt
-
-KEEP = "keep"
-"""A note whose metadata says `{"keep": true}` outlives every retention."""
 
 
 class Selection(Frozen):

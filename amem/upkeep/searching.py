@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.store import remains
-from amem.store.chroma import FOLDER
+from amem.store.folder import FOLDER
 from amem.store.receipt import Searched
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from amem.llm.recording_file import key_of
 from amem.model import Frozen, Usage
 from amem.workbench.judging import Verdict
+from amem.workbench.outcomes import outcome
 from amem.workbench.readings import Reading, read
+from amem.workbench.remembering import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -105,6 +107,8 @@ class Report(Frozen):
     total: Totals
     labelled: Verdict | None = None
     """How both do on the labelled set, where that was asked for."""
+    evidence: Evidence | None = None
+    """What the notes that both build are worth to a search, where that was asked for."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +120,28 @@ class Pair:
     b: Trial
 
 
-def report(pairs: Sequence[Pair], a: str, b: str, model: str, labelled: Verdict | None = None) -> Report:
+def report(
+    pairs: Sequence[Pair],
+    a: str,
+    b: str,
+    model: str,
+    *,
+    labelled: Verdict | None = None,
+    evidence: Evidence | None = None,
+) -> Report:
     """Compare every pair, and sum up."""
     cases = tuple(compared(pair) for pair in pairs)
     prompts = dict.fromkeys(case.prompt for case in cases)
     by_prompt = tuple(_totals(name, [case for case in cases if case.prompt == name]) for name in prompts)
     return Report(
-        a=a, b=b, model=model, cases=cases, by_prompt=by_prompt, total=_totals(None, cases), labelled=labelled
+        a=a,
+        b=b,
+        model=model,
+        cases=cases,
+        by_prompt=by_prompt,
+        total=_totals(None, cases),
+        labelled=labelled,
+        evidence=evidence,
     )
 
 
@@ -151,8 +170,12 @@ def compared(pair: Pair) -> Compared:
 
 
 def measured(trial: Trial, case: Case) -> Measured:
-    """Read one trial."""
+    """Read one trial; links and changes that a reply only gives grounds for are those that code makes of it."""
     reading = read(trial.value, case.variables) if trial.usable else Reading()
+    stored = outcome(trial, case.variables)
+    reading = reading.model_copy(
+        update={"links": reading.links or stored.linked, "evolutions": reading.evolutions or stored.changed}
+    )
     return Measured(
         usable=trial.usable, missing=trial.missing, problem=trial.problem, reading=reading, usage=trial.usage
     )

@@ -1,18 +1,15 @@
 """Scoring two wordings on the labelled set: what each makes of cases whose right answer is known.
 
-A pair of turns is put to `link` and to `link_evolve`, an evolution to `evolve` and `link_evolve`, dates and facts to
-`note`. Notes of a pair have no context, so that the verdict hangs on the prompt that is judged alone.
+What is scored is what the pipeline would store, by its own parsers and rules: `putting` says what is asked.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.model import Frozen, Usage
-from amem.workbench.cases import Case
-from amem.workbench.labelled import DateCase, EvolutionCase, Half, KnownTurn, Labelled, LinkCase, NoteCase, load
-from amem.workbench.readings import read
+from amem.workbench.labelled import DateCase, EvolutionCase, Half, Labelled, LinkCase, NoteCase, QuestionCase
+from amem.workbench.outcomes import Outcome, outcome
 from amem.workbench.scoring import (
     Estimate,
     balanced_accuracy,
@@ -20,22 +17,21 @@ from amem.workbench.scoring import (
     evolution_verdict,
     facts_kept,
     false_claims,
+    stands_in,
     wilson,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-    from pydantic import JsonValue
-
-    from amem.workbench.labelled import Turn
-    from amem.workbench.readings import Reading
+    from amem.workbench.putting import Put
     from amem.workbench.trials import Trial
+
+    Judged = tuple[Labelled, Outcome]
 
 _LOWER = frozenset(("wrong changes", "false claims"))
 """Measures of which less is better."""
-_ROOM: dict[str, JsonValue] = {"max_tokens": 600}
+_DECLINED = "not mentioned"
 
 
 class Score(Frozen):
@@ -49,6 +45,15 @@ class Score(Frozen):
     """The lower figure is the better one."""
 
 
+class Spent(Frozen):
+    """What the answers of one prompt took in both wordings, over the labelled cases that both answered."""
+
+    prompt: str
+    cases: int
+    a: Usage
+    b: Usage
+
+
 class Verdict(Frozen):
     """How both wordings do on one half of the labelled set."""
 
@@ -57,33 +62,7 @@ class Verdict(Frozen):
     missing_a: int
     missing_b: int
     scores: tuple[Score, ...]
-    a: Usage
-    """What the answers of the first wording took, over the cases that both answered."""
-    b: Usage
-
-
-@dataclass(frozen=True)
-class Put:
-    """A labelled case, put to one prompt."""
-
-    label: Labelled
-    case: Case
-
-
-def put(half: Half, prompts: Collection[str], folder: Path | None = None) -> list[Put]:
-    """Put every labelled case of one half to each of these prompts that can answer it.
-
-    Raises:
-        InputError: the labelled set is missing or malformed.
-    """
-    kinds = (LinkCase, EvolutionCase, DateCase, NoteCase)
-    labels = [label for kind in kinds for label in load(kind, half, folder)]
-    return [
-        Put(label, Case.given(prompt, variables).model_copy(update={"params": _ROOM}))
-        for label in labels
-        for prompt, variables in _asked(label)
-        if prompt in prompts
-    ]
+    spent: tuple[Spent, ...]
 
 
 def judge(half: Half, puts: Sequence[Put], a: Sequence[Trial], b: Sequence[Trial]) -> Verdict:
@@ -95,9 +74,15 @@ def judge(half: Half, puts: Sequence[Put], a: Sequence[Trial], b: Sequence[Trial
         missing_a=sum(trial.missing for trial in a),
         missing_b=sum(trial.missing for trial in b),
         scores=tuple(_scores(both)),
-        a=sum((one.usage for _, one, _ in both), Usage()),
-        b=sum((two.usage for _, _, two in both), Usage()),
+        spent=tuple(_spent(both)),
     )
+
+
+def _spent(both: Sequence[tuple[Put, Trial, Trial]]) -> Iterator[Spent]:
+    for prompt in dict.fromkeys(put.case.prompt for put, _, _ in both):
+        usages = [(one.usage, two.usage) for put, one, two in both if put.case.prompt == prompt]
+        one, two = (sum(side, Usage()) for side in zip(*usages, strict=True))
+        yield Spent(prompt=prompt, cases=len(usages), a=one, b=two)
 
 
 def _scores(both: Sequence[tuple[Put, Trial, Trial]]) -> Iterator[Score]:
@@ -111,58 +96,26 @@ def _scores(both: Sequence[tuple[Put, Trial, Trial]]) -> Iterator[Score]:
             yield Score(prompt=prompt, measure=name, a=one[name], b=two[name], lower=name in _LOWER)
 
 
-def _asked(label: Labelled) -> Iterator[tuple[str, dict[str, JsonValue]]]:
-    """Yield the prompts that a case can be put to, with their variables."""
-    if isinstance(label, LinkCase):
-        older, newer = _known(label.older), _known(label.newer)
-        yield "link", {"neighbours": [{"number": 0, **older}], "note": newer}
-        yield "link_evolve", _window(older, [newer])
-    elif isinstance(label, EvolutionCase):
-        older, new = _known(label.older), [_known(turn) for turn in label.newer]
-        if len(new) == 1:
-            yield "evolve", {"neighbours": [{"number": 0, **older}], "note": new[0]}
-        yield "link_evolve", _window(older, new)
-    elif isinstance(label, DateCase):
-        yield "note", {"earlier": [], "turns": [{"number": 0, **_turn(label.turn)}]}
-    elif isinstance(label, NoteCase):
-        earlier: list[JsonValue] = [_turn(turn) for turn in label.earlier]
-        yield "note", {"earlier": earlier, "turns": [{"number": 0, **_turn(label.turn)}]}
-
-
-def _window(older: dict[str, JsonValue], newer: Sequence[dict[str, JsonValue]]) -> dict[str, JsonValue]:
-    notes: list[JsonValue] = [{"number": i, **note, "near": [0]} for i, note in enumerate(newer, 1)]
-    return {"neighbours": [{"number": 0, **older}], "notes": notes}
-
-
-def _turn(turn: Turn) -> dict[str, JsonValue]:
-    return {"date": turn.date.isoformat(), "speaker": turn.speaker, "text": turn.text}
-
-
-def _known(turn: Turn) -> dict[str, JsonValue]:
-    if isinstance(turn, KnownTurn):
-        about: dict[str, JsonValue] = {"keywords": [*turn.keywords], "tags": [*turn.tags]}
-        return {**_turn(turn), "context": turn.context, **about}
-    return {**_turn(turn), "context": "", "keywords": [], "tags": []}
-
-
 def _measures(answered: Sequence[tuple[Put, Trial]]) -> dict[str, Estimate]:
     """Return the measures of one prompt and one kind of case, by name."""
-    readings = [(put.label, read(trial.value, put.case.variables) if trial.usable else None) for put, trial in answered]
-    label = readings[0][0]
+    judged = [(put.label, outcome(trial, put.case.variables)) for put, trial in answered]
+    label = judged[0][0]
     if isinstance(label, LinkCase):
-        return _of_links([(found, got) for found, got in readings if isinstance(found, LinkCase)])
+        return _of_links([(found, got) for found, got in judged if isinstance(found, LinkCase)])
     if isinstance(label, EvolutionCase):
-        return _of_evolutions([(found, got) for found, got in readings if isinstance(found, EvolutionCase)])
-    told = [(found, got.fields.get("turn 0 context", "") if got else "") for found, got in readings]
+        return _of_evolutions([(found, got) for found, got in judged if isinstance(found, EvolutionCase)])
+    if isinstance(label, QuestionCase):
+        return _of_questions([(found, got.answer) for found, got in judged if isinstance(found, QuestionCase)])
+    told = [(found, got.contexts.get("0", "")) for found, got in judged]
     if isinstance(label, DateCase):
         right = [date_resolved(context, found) for found, context in told if isinstance(found, DateCase)]
         return {"dates resolved": wilson(sum(right), len(right))}
     return _of_notes([(found, context) for found, context in told if isinstance(found, NoteCase)])
 
 
-def _of_links(readings: Sequence[tuple[LinkCase, Reading | None]]) -> dict[str, Estimate]:
-    said = [got is not None and any(link.endswith("→ 0") for link in got.links) for _, got in readings]
-    found = balanced_accuracy([label.related for label, _ in readings], said)
+def _of_links(judged: Sequence[tuple[LinkCase, Outcome]]) -> dict[str, Estimate]:
+    said = [any(link.target == "0" for link in got.links) for _, got in judged]
+    found = balanced_accuracy([label.related for label, _ in judged], said)
     return {
         "links, balanced accuracy": found.overall,
         "links, related pairs linked": found.related,
@@ -170,9 +123,9 @@ def _of_links(readings: Sequence[tuple[LinkCase, Reading | None]]) -> dict[str, 
     }
 
 
-def _of_evolutions(readings: Sequence[tuple[EvolutionCase, Reading | None]]) -> dict[str, Estimate]:
-    verdicts = [evolution_verdict(label, *_proposed(got)) for label, got in readings]
-    due = [verdict for (label, _), verdict in zip(readings, verdicts, strict=True) if label.change]
+def _of_evolutions(judged: Sequence[tuple[EvolutionCase, Outcome]]) -> dict[str, Estimate]:
+    verdicts = [evolution_verdict(label, *_proposed(got)) for label, got in judged]
+    due = [verdict for (label, _), verdict in zip(judged, verdicts, strict=True) if label.change]
     new = [held for verdict in due for held in verdict.new]
     kept = [held for verdict in due for held in verdict.kept]
     return {
@@ -183,11 +136,21 @@ def _of_evolutions(readings: Sequence[tuple[EvolutionCase, Reading | None]]) -> 
     }
 
 
-def _proposed(got: Reading | None) -> tuple[str | None, tuple[str, ...]]:
-    if got is None:
-        return None, ()
-    words = (*got.keywords.get("note 0", ()), *got.tags.get("note 0", ()))
-    return got.fields.get("note 0 context"), words
+def _proposed(got: Outcome) -> tuple[str | None, tuple[str, ...]]:
+    """Return the context and the words that the older note would be given."""
+    for change in got.changes:
+        if change.note_id == "0":
+            return change.context or None, (*change.keywords, *change.tags)
+    return None, ()
+
+
+def _of_questions(answers: Sequence[tuple[QuestionCase, str]]) -> dict[str, Estimate]:
+    right = [all(facts_kept(answer, label.facts)) for label, answer in answers if label.facts]
+    declined = [stands_in(answer, _DECLINED) for label, answer in answers if not label.facts]
+    return {
+        "answers right": wilson(sum(right), len(right)),
+        "absent answers declined": wilson(sum(declined), len(declined)),
+    }
 
 
 def _of_notes(told: Sequence[tuple[NoteCase, str]]) -> dict[str, Estimate]:

@@ -173,11 +173,15 @@ class QuestionCase(Labelled):
     evidence: tuple[Text, ...]
     """Ids of turns; empty where the conversation does not say."""
     answer: Text
+    facts: tuple[Fact, ...]
+    """What a right answer holds; empty where the conversation does not say."""
 
     @model_validator(mode="after")
     def _only_the_absent_have_no_evidence(self) -> Self:
         if (self.sort == "absent") == bool(self.evidence):
             raise ValueError(f"{self.id}: {self.sort} and {len(self.evidence)} evidence turns do not go together")
+        if bool(self.facts) != bool(self.evidence):
+            raise ValueError(f"{self.id}: an answer that can be given has facts, and no other has")
         return self
 
 

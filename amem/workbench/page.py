@@ -13,6 +13,7 @@ from amem.workbench.diffing import Row, messages_text, side_by_side, value_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.model import Usage
     from amem.workbench.comparing import Pair, Report, Totals
     from amem.workbench.scoring import Estimate
     from amem.workbench.trials import Trial
@@ -44,7 +45,7 @@ def page(pairs: Sequence[Pair], report: Report) -> str:
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"shown": shown, "interval": interval}
+    environment.filters |= {"shown": shown, "interval": interval, "tokens": tokens}
     template = environment.from_string(files("amem.workbench").joinpath(_TEMPLATE).read_text("utf-8"))
     entries = [_entry(pair, case) for pair, case in zip(pairs, report.cases, strict=True)]
     several = len(report.by_prompt) > 1
@@ -112,6 +113,11 @@ def ratio(value: float | None) -> str:
 def interval(found: Estimate) -> str:
     """Return a figure with its interval, or a dash where nothing was counted."""
     return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]" if found.count else "-"
+
+
+def tokens(spent: Usage, of: int) -> str:
+    """Return the tokens asked and answered for each of some cases."""
+    return f"{spent.prompt_tokens / of:,.0f} + {spent.completion_tokens / of:,.0f}" if of else "-"
 
 
 def _entry(pair: Pair, case: Compared) -> Entry:

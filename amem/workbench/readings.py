@@ -6,6 +6,7 @@ compared with one before it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -25,14 +26,19 @@ _SHOWN_IN = {
     "neighbour": ("neighbours",),
     "source": ("notes",),
     "targets": ("neighbours", "notes"),
+    "target": ("neighbours", "notes"),
     "because": ("notes",),
     "order": ("notes",),
     "open": ("tags",),
+    "memories": ("context",),
 }
 """The variables that show the numbers which each key of a reply may name."""
-_PROSE = frozenset(("context", "reason", "relation", "questions", "text"))
+_PROSE = frozenset(("context", "reason", "relation", "questions", "text", "newer", "then", "answer"))
 """Keys whose text is to be in the language of its source."""
 _WORDS = ("keywords", "tags")
+
+_LINE = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
+"""How a line of a context begins."""
 
 Item = dict[str, JsonValue]
 
@@ -111,6 +117,8 @@ def _label(kind: str, item: Item) -> tuple[str, str]:
     if kind == "changes":
         return f"note {item.get('neighbour')}", str(item.get("neighbour"))
     about = str(item["source"]) if "source" in item else NEW
+    if "target" in item:
+        return f"link {about} → {item['target']}", about
     return f"link of {about}" if "source" in item else f"link to {item.get('neighbour')}", about
 
 
@@ -131,7 +139,7 @@ def _changes(item: Item) -> bool:
 def _fields(items: Sequence[tuple[str, str, Item]]) -> Iterator[tuple[str, str]]:
     for label, _, item in items:
         for key, value in item.items():
-            if key not in {"turn", "neighbour", "source"}:  # they are the label
+            if key not in {"turn", "neighbour", "source", "target"}:  # they are the label
                 yield f"{label} {key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -166,6 +174,9 @@ def _numbers(value: JsonValue) -> list[int]:
 
 
 def _shown(items: JsonValue) -> Iterator[int]:
+    if isinstance(items, str):
+        yield from map(int, _LINE.findall(items))
+        return
     for item in items if isinstance(items, list) else []:
         if isinstance(item, dict) and isinstance(number := item.get("number"), int):
             yield number

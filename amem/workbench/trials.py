@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
+from amem import replies
 from amem.errors import BadReply, ModelRefused
 from amem.ingest import builder
 from amem.llm.metering import Meter
 from amem.llm.protocol import Reply, Request
 from amem.llm.recording_miss import RecordingMiss
 from amem.llm.structured import ask, ask_text
-from amem.model import Frozen, Note, Usage
-from amem.replies import NoteReply
+from amem.model import Frozen, Usage
+from amem.workbench.shownotes import notes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from amem.prompts import PromptSet
 
     Check = Callable[[BaseModel], str | None]
-
-_ANY_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class Trial(Frozen):
@@ -36,6 +34,8 @@ class Trial(Frozen):
     """One, or two where the first could not be used."""
     value: JsonValue = None
     """The reply as it was understood: a JSON object, or text."""
+    model: str = ""
+    """Name of the model that the value satisfies; empty where it is text."""
     problem: str = ""
     """Why there is no value."""
     missing: bool = False
@@ -46,6 +46,11 @@ class Trial(Frozen):
     def usable(self) -> bool:
         """Whether the reply could be used."""
         return not self.missing and not self.problem
+
+    def reply(self) -> BaseModel | None:
+        """Return the reply as the pipeline has it; None where it is of no use, or text."""
+        found = getattr(replies, self.model, None) if self.model and self.usable else None
+        return None if found is None else cast("type[BaseModel]", found).model_validate(self.value)
 
     @property
     def said(self) -> str:
@@ -86,10 +91,12 @@ async def try_request(request: Request, prompts: PromptSet, llm: LLM, meter: Met
         problem, missing = str(miss), True
     except (BadReply, ModelRefused) as error:
         problem = str(error)
+    output = prompts.output(request.prompt.name)
     return Trial(
         request=request,
         replies=tuple(overheard.replies),
         value=value,
+        model="" if output is None else output.__name__,
         problem=problem,
         missing=missing,
         usage=meter.total,
@@ -108,21 +115,7 @@ async def _value(request: Request, prompts: PromptSet, llm: LLM, meter: Meter) -
 
 def pipeline_check(request: Request, output: type[BaseModel]) -> Check | None:
     """Return the check that the pipeline makes of a valid reply, so that it is asked again here as it is there."""
-    turns = request.variables.get("turns")
-    if output is not NoteReply or not isinstance(turns, list):
-        return None
-    try:
-        notes = [Note.model_validate(_as_note(turn)) for turn in turns]
-    except ValidationError:  # variables of another shape than the pipeline's: there is nothing to check against
-        return None
-    return cast("Check", builder.check(notes))
-
-
-def _as_note(turn: JsonValue) -> dict[str, JsonValue | datetime]:
-    shown = turn if isinstance(turn, dict) else {}
-    return {
-        "id": str(shown.get("number")),
-        "content": shown.get("text"),
-        "occurred_at": _ANY_DAY,
-        "created_at": _ANY_DAY,
-    }
+    turns = notes_of(request.variables, "turns")
+    if not issubclass(output, builder.REPLIES) or turns is None:
+        return None  # variables of another shape than the pipeline's: there is nothing to check against
+    return cast("Check", builder.check(turns.notes))

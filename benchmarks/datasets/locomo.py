@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from amem.errors import InputError
 from amem.model import Frozen, Moment
 
 from .checking import read
+from .months import parse_locomo
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from .checking import Checked
 
+SYNTHETIC = "synthetic-"
+"""What the ids of generated conversations begin with."""
 SHA256 = "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4"
 """Of the official file, the same since August 2024."""
 
@@ -36,15 +38,6 @@ CATEGORIES: dict[Category, str] = {
 }
 """By the official code; some publications have them rotated."""
 
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-         "december"),
-        start=1,
-    )
-}  # fmt: skip
-_DATE = re.compile(r"(\d{1,2}):(\d{2}) ([ap]m) on (\d{1,2}) ([a-z]+), (\d{4})", re.IGNORECASE)
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D:?(\d+):(\d+)")
 _BETWEEN = re.compile(r"[;,\s]+")
@@ -114,6 +107,12 @@ class Locomo(Frozen):
     warnings: tuple[str, ...] = ()
     """What a result made from this file should carry along."""
 
+    @property
+    def synthetic(self) -> bool:
+        """Whether all of it was generated."""
+        ids = [conversation.id for conversation in self.conversations]
+        return bool(ids) and all(name.startswith(SYNTHETIC) for name in ids)
+
     def conversation(self, name: str) -> Conversation:
         """Return the conversation of that id.
 
@@ -134,24 +133,12 @@ def load(path: Path) -> Locomo:
     """
     root, data = read(path)
     digest = hashlib.sha256(data).hexdigest()
+    found = Locomo(conversations=tuple(_conversation(item) for item in root.items()), sha256=digest)
+    if digest == SHA256:
+        return found
+    generated = f"{path.name} is synthetic: generated texts in LoCoMo's format"
     other = f"{path.name} is not the official file: its SHA-256 is {digest}, not {SHA256}"
-    return Locomo(
-        conversations=tuple(_conversation(item) for item in root.items()),
-        sha256=digest,
-        warnings=() if digest == SHA256 else (other,),
-    )
-
-
-def parse_date(text: str) -> datetime | None:
-    """Read `1:56 pm on 8 May, 2023`, whatever the locale; None where it is no such date."""
-    found = _DATE.fullmatch(text.strip())
-    if found is None or found[5].lower() not in _MONTHS:
-        return None
-    hour = int(found[1]) % 12 + (12 if found[3].lower() == "pm" else 0)
-    try:
-        return datetime(int(found[6]), _MONTHS[found[5].lower()], int(found[4]), hour, int(found[2]), tzinfo=UTC)
-    except ValueError:
-        return None
+    return found.model_copy(update={"warnings": (generated if found.synthetic else other,)})
 
 
 def repair_evidence(entries: Iterable[str], known: set[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -181,7 +168,7 @@ def _conversation(item: Checked) -> Conversation:
 def _session(dialogue: Checked, number: int, speakers: tuple[str, str]) -> Session:
     """Read one session; dates for which there is no session are left alone."""
     stated = dialogue[f"session_{number}_date_time"]
-    at = parse_date(stated.text())
+    at = parse_locomo(stated.text())
     if at is None:
         raise stated.wrong("a date such as `1:56 pm on 8 May, 2023`")
     turns = dialogue[f"session_{number}"].items()

@@ -31,25 +31,36 @@ _TABLES = (
 class BM25:
     """Scores texts against questions; stop words count for nothing, and a question's word counts once."""
 
-    def __init__(self, texts: Sequence[str], *, k1: float = K1, b: float = B) -> None:
-        bags = [Counter(words) for words in stems(texts)]
-        vocabulary = {word: number for number, word in enumerate(sorted({word for bag in bags for word in bag}))}
-        counts = np.zeros((len(vocabulary), len(bags)))
-        for place, bag in enumerate(bags):
-            for word, count in bag.items():
-                counts[vocabulary[word], place] = count
-        holders = np.count_nonzero(counts, axis=1)
-        lengths = counts.sum(axis=0)
-        norm = k1 * (1 - b + b * lengths / max(lengths.mean(), 1e-9)) if bags else lengths
-        idf = np.log(1 + (len(bags) - holders + 0.5) / (holders + 0.5))
-        self._vocabulary = vocabulary
-        self._weights = idf[:, None] * counts * (k1 + 1) / (counts + norm)
+    def __init__(self, texts: Sequence[str] = (), *, k1: float = K1, b: float = B) -> None:
+        self._k1, self._b = k1, b
+        self._lengths: list[int] = []
+        self._postings: dict[str, tuple[list[int], list[int]]] = {}
+        self.extend(texts)
+
+    def extend(self, texts: Sequence[str]) -> None:
+        """Take more texts in, after those that are there."""
+        for words in stems(texts):
+            place = len(self._lengths)
+            self._lengths.append(len(words))
+            for word, count in Counter(words).items():
+                places, counts = self._postings.setdefault(word, ([], []))
+                places.append(place)
+                counts.append(count)
 
     def scores(self, question: str) -> NDArray[np.float64]:
         """Return the score of each text; 0 where it shares no word with the question."""
+        lengths = np.array(self._lengths, dtype=float)
+        total = np.zeros(len(lengths))
+        if not len(lengths):
+            return total
+        norm = self._k1 * (1 - self._b + self._b * lengths / max(lengths.mean(), 1e-9))
         (words,) = stems([question])
-        rows = [self._vocabulary[word] for word in dict.fromkeys(words) if word in self._vocabulary]
-        total: NDArray[np.float64] = self._weights[rows].sum(axis=0)
+        for word in dict.fromkeys(words):
+            if word not in self._postings:
+                continue
+            places, counts = (np.array(column) for column in self._postings[word])
+            idf = np.log(1 + (len(lengths) - len(places) + 0.5) / (len(places) + 0.5))
+            total[places] += idf * counts * (self._k1 + 1) / (counts + norm[places])
         return total
 
 

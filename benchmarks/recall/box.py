@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from amem.model import Note
     from amem.recall.search import Ranked, Recollect
     from amem.rooms import Rooms
-    from benchmarks.datasets.locomo import Conversation, Question
 
+    from ..datasets.conversation import Question  # noqa: TID252 - in a wheel, this package has another name
     from .options import Options
 
     Vector = NDArray[np.float32]
@@ -98,9 +98,9 @@ class Box:
         await box.search("warm up", rooms.now())  # the first search reads the layout and the vectors
         return box
 
-    async def ask(self, conversation: Conversation, question: Question, options: Options) -> Asked:
-        """Ask a question about a conversation."""
-        found = await self.search(question.question, options.now or conversation.sessions[-1].at)
+    async def ask(self, question: Question, options: Options) -> Asked:
+        """Ask a question."""
+        found = await self.search(question.question, options.now or question.at)
         start = perf_counter()
         ranked = self.rank(found, weights=options.weights(), candidates=options.limit())
         seconds = found.seconds | {"rank": perf_counter() - start}
@@ -111,8 +111,8 @@ class Box:
             assert ranked.remembered is not None
             rankings[WITH_CUES] = ids_of(ranked, ranked.rows)
             rankings[CUES_ALONE] = ids_of(ranked, ranked.remembered.rows)
-        worth = {name: self.reader.worth(ids, conversation.id, question) for name, ids in rankings.items()}
-        return Asked(conversation.id, question.category, worth, seconds)
+        worth = {name: self.reader.worth(ids, question) for name, ids in rankings.items()}
+        return Asked(question.conversation, question.category, worth, seconds)
 
     async def search(self, question: str, now: datetime) -> Searched:
         """Search for ten notes, and take the time of each stage.

@@ -19,20 +19,20 @@ from amem.recall.features import WEIGHTS, WEIGHTS_WITHOUT_VECTORS
 from amem.recall.search import CANDIDATES
 from amem.settings import Settings
 
-from ..datasets import locomo  # noqa: TID252 - in a wheel, this package has another name
+from ..datasets import from_locomo, locomo  # noqa: TID252 - in a wheel, this package has another name
 from .box import ids_of
 from .indexing import indexed, own_memory
 from .options import Options
 from .report import OURS, Asked, breakdown
 from .run import answerable
 from .table import COLUMNS, number
-from .turns import turn_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from ..datasets.conversation import Dataset, Question  # noqa: TID252 - likewise
     from .reader import Reader
 
     Floats = NDArray[np.float64]
@@ -55,8 +55,7 @@ class Example(NamedTuple):
     """One question with its candidates."""
 
     reader: Reader
-    conversation: str
-    question: locomo.Question
+    question: Question
     ids: list[str]
     values: Floats
     """A row for each candidate, a column for each of FEATURES."""
@@ -64,7 +63,7 @@ class Example(NamedTuple):
     """The probability each candidate should have."""
 
 
-async def examples(data: locomo.Locomo, settings: Settings, options: Options) -> list[Example]:
+async def examples(data: Dataset, settings: Settings, options: Options) -> list[Example]:
     """Return the questions of the tuning conversations, with the features of their candidates."""
     found = []
     ones = dict.fromkeys(FEATURES, 1.0)
@@ -72,14 +71,14 @@ async def examples(data: locomo.Locomo, settings: Settings, options: Options) ->
         for conversation in filter(lambda one: options.takes(one.id), data.conversations):
             box = await indexed(rooms, conversation, options)
             for question in answerable(conversation):
-                asked = await box.search(question.question, conversation.sessions[-1].at)
+                asked = await box.search(question.question, question.at)
                 ranked = box.rank(asked, weights=ones, candidates=options.limit())
                 ids = ids_of(ranked, ranked.rows)
-                evidence = {turn_id(conversation.id, turn) for turn in question.evidence}
+                evidence = set(question.evidence)
                 hits = np.array([bool(evidence.intersection(box.reader.turns[i])) for i in ids], dtype=float)
                 values = np.stack([ranked.parts[name] for name in FEATURES], axis=1)
                 wanted = hits / max(hits.sum(), 1.0)
-                found.append(Example(box.reader, conversation.id, question, ids, values, wanted))
+                found.append(Example(box.reader, question, ids, values, wanted))
     return found
 
 
@@ -112,13 +111,13 @@ def _softmax(scores: Floats) -> Floats:
 def held_out(found: Sequence[Example], names: Sequence[str]) -> tuple[list[Asked], float]:
     """Ask each conversation with weights fitted on the others; return the results and the mean held-out loss."""
     asked, losses = [], []
-    for conversation in dict.fromkeys(one.conversation for one in found):
-        weights = fit([one for one in found if one.conversation != conversation], names)
+    for conversation in dict.fromkeys(one.question.conversation for one in found):
+        weights = fit([one for one in found if one.question.conversation != conversation], names)
         for one in found:
-            if one.conversation == conversation:
+            if one.question.conversation == conversation:
                 scores = one.values @ [weights.get(name, 0.0) for name in FEATURES]
                 order = np.lexsort((np.array(one.ids), -np.round(scores, 9)))
-                worth = one.reader.worth([one.ids[place] for place in order], conversation, one.question)
+                worth = one.reader.worth([one.ids[place] for place in order], one.question)
                 asked.append(Asked(conversation, one.question.category, {OURS: worth}, {}))
                 if one.wanted.any():
                     losses.append(-float(one.wanted @ np.log(_softmax(scores) + 1e-300)))
@@ -133,7 +132,7 @@ def main() -> None:
     parser.add_argument("--everything", action="store_true", help="fit on all notes instead of candidates")
     given = parser.parse_args()
     options = Options(keep=given.keep, candidates=None if given.everything else CANDIDATES)
-    found = asyncio.run(examples(locomo.load(given.data), Settings.load(), options))
+    found = asyncio.run(examples(from_locomo.dataset(locomo.load(given.data)), Settings.load(), options))
     words = [name for name in FEATURES if not name.startswith("dense")]
     for title, names, shipped in (
         ("with vectors", FEATURES, WEIGHTS),

@@ -11,16 +11,16 @@ from amem.errors import InputError
 from amem.memory import AsyncMemory
 from amem.opening import open_rooms
 
+from ..datasets.notes import as_notes  # noqa: TID252 - in a wheel, this package has another name
 from .box import Box
-from .turns import as_notes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from amem.rooms import Rooms
     from amem.settings import Settings
-    from benchmarks.datasets.locomo import Conversation
 
+    from ..datasets.conversation import Conversation  # noqa: TID252 - likewise
     from .options import Options
 
 
@@ -39,7 +39,7 @@ async def indexed(rooms: Rooms, conversation: Conversation, options: Options) ->
     Raises:
         InputError: the box was kept from another file.
     """
-    notes = as_notes(conversation)
+    notes = as_notes(conversation.turns)
     await AsyncMemory(rooms, conversation.id, owner=False).add_many(notes)
     if options.index == "chroma":
         rooms.index.drain(conversation.id, force=True)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from amem.recall.packing import line
 
 from ..metrics.evidence import Line, Worth, worth  # noqa: TID252 - in a wheel, this package has another name
-from .turns import turn_id, turns_of
+from .turns import turns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.model import Note
     from amem.tokens import Tokenizer
-    from benchmarks.datasets.locomo import Question
 
-_ADVERSARIAL = 5
+    from ..datasets.conversation import Question  # noqa: TID252 - likewise
 
 
 class Reader:
@@ -29,12 +28,10 @@ class Reader:
         self._tokenizer = tokenizer
         self._lines: dict[tuple[int, str], Line] = {}
 
-    def worth(self, ids: Sequence[str], conversation: str, question: Question) -> Worth:
-        """Measure ranked notes, best first, by a question about a conversation."""
-        evidence = [turn_id(conversation, turn) for turn in question.evidence]
-        answer = question.answer if question.category != _ADVERSARIAL else None
+    def worth(self, ids: Sequence[str], question: Question) -> Worth:
+        """Measure ranked notes, best first, by a question."""
         lines = (self._line(number, note_id) for number, note_id in enumerate(ids, start=1))
-        return worth((self.turns[note_id] for note_id in ids), lines, evidence, answer)
+        return worth((self.turns[note_id] for note_id in ids), lines, question.evidence, question.gold)
 
     def _line(self, number: int, note_id: str) -> Line:
         key = number, note_id  # many rankings have a note at the same place

@@ -32,7 +32,7 @@ class Asked(NamedTuple):
     """One question, and what each system's ranking was worth to it."""
 
     conversation: str
-    category: int
+    category: str
     worth: Mapping[str, Worth]
     """By system: OURS, its variants, and the baselines."""
     seconds: Mapping[str, float]
@@ -129,7 +129,7 @@ def breakdown(asked: Sequence[Asked], system: str) -> Breakdown:
     return Breakdown.model_validate(
         {
             **_means(values),
-            "by_category": _parts(values, [str(one.category) for one in asked]),
+            "by_category": _parts(values, [one.category for one in asked]),
             "by_conversation": _parts(values, conversations),
             "interval": {name: _rounded(span) for name, span in spans.items() if span is not None},
         }

@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 from amem import __version__
 from amem.errors import InputError
 
+from ..datasets import from_locomo  # noqa: TID252 - in a wheel, this package has another name
+from ..datasets.from_locomo import session_of, turn_id  # noqa: TID252 - likewise
 from .box import Box
 from .indexing import indexed, own_memory
 from .options import Options
 from .report import About, Asked, Report, set_report
-from .turns import session_of, turn_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.rooms import Rooms
     from amem.settings import Settings
-    from benchmarks.datasets.locomo import Conversation, Locomo, Question
+
+    from ..datasets.conversation import Conversation, Question  # noqa: TID252 - likewise
+    from ..datasets.locomo import Locomo  # noqa: TID252 - likewise
 
     Progress = Callable[[int, int], None]
 
@@ -53,7 +56,7 @@ class Run:
         self._left_out[conversation.id] = len(conversation.questions) - len(questions)
         self._indexes[rooms.index.how(box.name)] = None
         for question in questions:
-            self._asked.append(await box.ask(conversation, question, self._options))
+            self._asked.append(await box.ask(question, self._options))
             self.moved(1)
 
     def report(self, rooms: Rooms, notes: str, warnings: Sequence[str] = ()) -> Report:
@@ -100,11 +103,11 @@ async def measure_turns(
     """
     options.weights()  # an unknown feature is better found before the work than after it
     chosen = _chosen(data, options)
-    run = Run(data, options, progress, sum(_turns(c) + len(answerable(c)) for c in chosen))
+    run = Run(data, options, progress, sum(len(c.turns) + len(answerable(c)) for c in chosen))
     async with own_memory(settings, options) as rooms:
         for conversation in chosen:
             box = await indexed(rooms, conversation, options)
-            run.moved(_turns(conversation))
+            run.moved(len(conversation.turns))
             await run.ask(box, rooms, conversation, answerable(conversation))
         return run.report(rooms, "raw turns")
 
@@ -143,15 +146,11 @@ async def measure_memory(
 
 
 def _chosen(data: Locomo, options: Options) -> list[Conversation]:
-    chosen = [conversation for conversation in data.conversations if options.takes(conversation.id)]
+    chosen = [from_locomo.conversation(one) for one in data.conversations if options.takes(one.id)]
     if not chosen:
         there = ", ".join(conversation.id for conversation in data.conversations) or "none"
         raise InputError(f"the file has no conversation of the set {options.set!r}; it has {there}")
     return chosen
-
-
-def _turns(conversation: Conversation) -> int:
-    return sum(len(session.turns) for session in conversation.sessions)
 
 
 def answerable(conversation: Conversation) -> list[Question]:
@@ -164,7 +163,7 @@ def _known(conversation: Conversation, sessions: set[str]) -> list[Question]:
     return [
         question
         for question in answerable(conversation)
-        if all(session_of(turn_id(conversation.id, turn)) in sessions for turn in question.evidence)
+        if all(session_of(turn) in sessions for turn in question.evidence)
     ]
 
 

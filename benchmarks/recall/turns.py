@@ -1,41 +1,13 @@
-"""From a conversation's turns to notes, and from notes back to the turns they stand for."""
+"""From notes back to the turns they stand for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.intake import NewNote
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.model import Note
-    from benchmarks.datasets.locomo import Conversation
-
-
-def turn_id(conversation: str, turn: str) -> str:
-    """Return a turn's id in the whole file, as `amem import` gives it to the turn's note as its source."""
-    return f"{conversation}/{turn}"
-
-
-def session_of(turn: str) -> str:
-    """Return what the ids of a session's turns have in common."""
-    return turn.rpartition(":")[0]
-
-
-def as_notes(conversation: Conversation) -> list[NewNote]:
-    """Return one note for each turn."""
-    return [
-        NewNote(
-            content=turn.said,
-            speaker=turn.speaker,
-            occurred_at=session.at,
-            session_id=f"{conversation.id}/session_{session.number}",
-            source=turn_id(conversation.id, turn.id),
-        )
-        for session in conversation.sessions
-        for turn in session.turns
-    ]
 
 
 def turns_of(notes: Mapping[str, Note]) -> dict[str, tuple[str, ...]]:

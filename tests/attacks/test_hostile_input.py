@@ -7,13 +7,15 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import builds
+from support import NOTHING, builds
 
 from amem.errors import InputError, NoteNotFound
 from amem.ids import is_id
+from amem.ingest.shown import LONGEST
 from amem.intake import MAX_CONTENT, MAX_METADATA, MAX_NAME, MAX_QUESTION, MAX_WORDS
 from amem.recall.timefocus import time_focus
 from amem.recall.words import is_question
+from amem.testing import ScriptedLLM
 
 TOO_LONG = "x" * (MAX_NAME + 1)
 NESTED = {"a": 1}
@@ -80,6 +82,22 @@ async def test_an_odd_text_is_kept_byte_for_byte_and_does_not_stop_the_search(op
         assert stored.metadata == {"copy": ODD[what][:1000]}
         assert (await memory.search("Where is the bread?"))[0].note.content == "The bread is in the oven."
         assert (await memory.recall("bread", budget=60)).tokens <= 60
+
+
+async def test_a_text_as_long_as_a_book_is_shown_by_its_ends_and_kept_whole(open_memory):
+    llm = ScriptedLLM({"note": builds, "link_evolve": NOTHING})
+    text = f"The oven burns. {'bread ' * 20_000} The oven is out."
+    many = [f"{number} {'x' * 3_900}" for number in range(500)]
+    async with open_memory(llm) as memory:
+        await memory.add("The bread oven is red.", context=text, keywords=many)
+        assert (await memory.add(text)).note.content == text
+        assert (await memory.add("The bread oven is old.")).status == "ready"
+    sizes = [sum(len(message.content) for message in call.messages) for call in llm.calls]
+    assert max(sizes) < 60_000
+    shown = str([call.variables for call in llm.calls])
+    assert "The oven burns." in shown
+    assert "The oven is out." in shown
+    assert f"[…{len(text) - LONGEST} characters left out…]" in shown
 
 
 def test_a_note_of_brackets_or_blanks_does_not_slow_every_search_down():

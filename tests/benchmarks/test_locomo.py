@@ -16,6 +16,7 @@ from amem.errors import InputError
 from amem.interfaces.cli.shipped import benchmarks_module
 
 locomo = benchmarks_module("datasets.locomo")
+months = benchmarks_module("datasets.months")
 
 REAL = os.environ.get("AMEM_LOCOMO")
 real_file = pytest.mark.skipif(REAL is None, reason="AMEM_LOCOMO does not name the official locomo10.json")
@@ -169,7 +170,7 @@ def test_another_kind_of_file_is_an_input_error(load, content):
 @pytest.mark.parametrize("hour", ["12:00 am", "1:00 am", "12:00 pm", "11:59 pm"])
 def test_hours_are_those_of_a_twelve_hour_clock(hour):
     expected = {"12:00 am": (0, 0), "1:00 am": (1, 0), "12:00 pm": (12, 0), "11:59 pm": (23, 59)}[hour]
-    moment = locomo.parse_date(f"{hour} on 3 July, 2023")
+    moment = months.parse_locomo(f"{hour} on 3 July, 2023")
     assert (moment.hour, moment.minute) == expected
 
 

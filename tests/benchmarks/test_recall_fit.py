@@ -10,6 +10,7 @@ from amem.interfaces.cli.shipped import benchmarks_module
 from amem.settings import Settings
 
 fit = benchmarks_module("recall.fit")
+from_locomo = benchmarks_module("datasets.from_locomo")
 locomo = benchmarks_module("datasets.locomo")
 options = benchmarks_module("recall.options")
 
@@ -18,7 +19,7 @@ def example(values, wanted):
     """An example of two features, cover and date; the others are 0."""
     whole = np.zeros((len(values), len(fit.FEATURES)))
     whole[:, [fit.FEATURES.index("cover"), fit.FEATURES.index("date")]] = values
-    return fit.Example(None, "c", None, [str(i) for i in range(len(values))], whole, np.asarray(wanted, dtype=float))
+    return fit.Example(None, None, [str(i) for i in range(len(values))], whole, np.asarray(wanted, dtype=float))
 
 
 def invented(seed=1, count=400):
@@ -63,9 +64,9 @@ def test_questions_whose_evidence_is_no_candidate_teach_nothing():
 
 
 async def test_only_tuning_conversations_are_read_with_the_features_of_production(tmp_path):
-    data = locomo.load(write_mini(tmp_path))
+    data = from_locomo.dataset(locomo.load(write_mini(tmp_path)))
     found = await fit.examples(data, Settings.load(embedding="hash"), options.Options())
-    assert {one.conversation for one in found} == {"conv-26"}
+    assert {one.question.conversation for one in found} == {"conv-26"}
     boat = found[0]
     assert boat.question.question == "What kind of boat did Ana buy?"
     assert boat.wanted.sum() == 1.0

@@ -13,6 +13,7 @@ from support import NOTHING, builds, counting_ids, fields
 
 from amem.errors import LedgerUnavailable, ModelUnavailable
 from amem.store.doctor import doctor
+from amem.store.lock import IndexLock
 from amem.testing import ScriptedLLM
 
 
@@ -132,6 +133,34 @@ async def test_edits_of_one_note_by_many_tasks_are_all_in_its_history(open_memor
         assert len(history) == 12
         assert [r.before for r in history[1:]] == [r.after for r in history[:-1]]
         assert (await memory.get(note.id)).context == history[-1].after
+
+
+async def test_closing_waits_for_who_reads_and_nobody_opens_anything_again(open_memory, tmp_path):
+    memory = open_memory({}, strategy="raw", chroma=True, exact_up_to=0, index_batch=1)
+    await memory.add("The bread is in the oven.")
+    assert memory._rooms.index.how("default") == "chroma"
+    database, reads, has_read = memory._rooms.ledger.database, threading.Event(), threading.Event()
+
+    def look():
+        with database.reading() as connection:
+            reads.set()
+            time.sleep(0.3)
+            connection.exec_driver_sql("SELECT count(*) FROM note").scalar_one()
+            has_read.set()
+
+    looking = asyncio.create_task(asyncio.to_thread(look))
+    await asyncio.to_thread(reads.wait, 60)
+    searching = [asyncio.create_task(memory.search("bread")) for _ in range(8)]
+    await memory.close()
+    assert has_read.is_set()
+    await looking
+    for end in await asyncio.gather(*searching, memory.search("bread"), memory.stats(), return_exceptions=True):
+        assert isinstance(end, list) or (isinstance(end, LedgerUnavailable) and "was closed" in str(end))
+    assert memory._rooms.index._access.get(retry=True) is None
+    assert database.engine.pool.checkedin() == 0
+    lock = IndexLock.acquire(tmp_path / "memory")
+    assert isinstance(lock, IndexLock)
+    lock.release()
 
 
 async def test_closing_waits_for_what_is_being_added_and_takes_nothing_more(open_memory):

@@ -12,7 +12,8 @@ from crash_support import copies, goes_on, made, mended, problems
 from vector_source import units
 
 from amem.repair import reindex
-from amem.store.chroma import FOLDER, ChromaIndex
+from amem.store.chroma import ChromaIndex
+from amem.store.folder import FOLDER
 
 ROWS = "chroma.sqlite3"
 

@@ -10,6 +10,7 @@ import pytest
 from fault_support import client, different, sound
 from support import fields
 
+from amem.errors import ModelRejected
 from amem.testing.fault_server import drips, fails, says
 
 TOKENS = (400, 60)
@@ -131,12 +132,26 @@ async def test_a_reply_cut_at_the_limit_is_given_more_room_once_and_never_billed
         assert [body["max_tokens"] for body in server.bodies] == [400, 800]
 
 
+async def test_an_evolution_that_changes_nothing_is_counted_all_the_same(model, remember):
+    async with remember() as memory:
+        await memory.add("The bread oven is lit on Sundays.")
+        note = await memory.add("The oven was rebuilt in spring.")
+        await memory.evolve(note.id, dry_run=True)
+        assert (await memory.stats()).usage["link_evolve"].calls == 2
+        model.fall_ill("link_evolve", fails(401))
+        with pytest.raises(ModelRejected):
+            await memory.evolve(note.id)
+        usage = (await memory.stats()).usage["link_evolve"]
+        assert (usage.calls, usage.failed) == (3, 1)
+
+
 async def test_a_cancelled_add_keeps_its_note_and_its_cost_and_is_finished_later(server, model, remember):
     model.fall_ill("note", told(fields(1), seconds=60))
     async with remember() as memory:
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(memory.add("Cut short."), 2)
         assert memory._rooms.meter.total.failed == 1
+        assert (await memory.stats()).usage["build"].failed == 1
         assert memory._rooms.runs.in_hand == frozenset()
         model.recover()
         assert [one.status for one in await memory.process()] == ["ready"]

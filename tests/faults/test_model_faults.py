@@ -281,15 +281,56 @@ async def test_a_change_in_another_language_is_dropped_and_reported(model, remem
 @pytest.mark.parametrize(
     "answer", [says("no"), says(None, refusal="I will not."), fails(413)], ids=["bad", "refused", "too long"]
 )
-async def test_one_turn_that_no_reply_can_be_had_for_does_not_hold_back_its_window(server, model, remember, answer):
+@pytest.mark.parametrize("stage", ["note", "link_evolve"])
+async def test_one_turn_that_no_reply_can_be_had_for_does_not_hold_back_its_window(model, remember, answer, stage):
     def choosy(seen):
         return answer if "poison" in str(seen.body["messages"]) else None
 
-    model.fall_ill("note", choosy)
     async with remember() as memory:
+        first = await memory.add("The bread oven is lit on Sundays.")
+        model.fall_ill(stage, choosy)
         results = await memory.add_many(["one", "two", "a poison", "four"])
         assert [result.status for result in results] == ["ready", "ready", "pending", "ready"]
+        assert [result.built for result in results] == [True, True, stage == "link_evolve", True]
+        assert (await memory.get(first.id)).context == "It goes on."
         assert [result.status for result in await memory.process()] == ["pending"]
+        assert sound(memory)
+
+
+async def test_links_that_are_too_many_for_one_reply_are_asked_for_half_by_half(model, remember):
+    def choosy(seen):
+        many = str(seen.body["messages"]).count("turn number") > 3
+        return says('{"links": [', finish_reason="length") if many else None
+
+    async with remember() as memory:
+        first = await memory.add("The bread oven is lit on Sundays.")
+        model.fall_ill("link_evolve", choosy)
+        results = await memory.add_many([f"turn number {i}" for i in range(8)])
+        assert {result.status for result in results} == {"ready"}
+        halves = [results[start].id for start in (0, 2, 4, 6)]
+        assert {link.source for link in await memory.links(first.id)} == set(halves)
+        assert sound(memory)
+
+
+@pytest.mark.parametrize("answer", [says("no"), says('{"links": [', finish_reason="length")], ids=["bad", "cut"])
+async def test_a_model_that_can_link_nothing_is_not_asked_about_every_note(model, remember, answer):
+    async with remember() as memory:
+        await memory.add("The bread oven is lit on Sundays.")
+        model.fall_ill("link_evolve", answer)
+        results = await memory.add_many([f"turn number {i}" for i in range(8)])
+        assert {(result.status, result.built) for result in results} == {("pending", True)}
+        assert model.asked["link_evolve"] == 2 * 5  # of 8, of 4, of 2, and of each of those two; each shown back once
+
+
+async def test_a_text_that_a_provider_refuses_does_not_hold_back_those_that_are_near_it(model, remember):
+    def choosy(seen):
+        return says(None, refusal="I will not.") if "poison" in str(seen.body["messages"]) else None
+
+    for stage in ("note", "link_evolve"):
+        model.fall_ill(stage, choosy)
+    async with remember() as memory:
+        assert (await memory.add("The poison is in the oven.")).status == "pending"
+        assert (await memory.add("The bread is in the oven.")).status == "ready"
 
 
 async def test_a_note_that_is_too_long_for_the_model_does_not_stop_what_comes_after_it(model, remember):

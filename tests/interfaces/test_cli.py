@@ -23,7 +23,7 @@ def names(root=None, before=""):
     """Every verb, groups spelled out: `prompts list`."""
     for name, verb in (root or get_command(app)).commands.items():
         if hasattr(verb, "commands"):
-            yield from names(verb, f"{name} ")
+            yield from names(verb, f"{before}{name} ")
         else:
             yield f"{before}{name}"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import NOTHING, builds
 
-from amem.errors import EmbeddingError, LedgerUnavailable, ModelUnavailable
+from amem.errors import EmbeddingError, InputError, LedgerUnavailable, ModelUnavailable
 from amem.session.layers import Item, Layer
 from amem.session.router import route
 
@@ -118,7 +119,7 @@ async def test_a_layer_that_fails_is_named_and_the_others_answer(open_memory, mo
         async def fails(*_, **__):
             raise LedgerUnavailable("the disk is gone")
 
-        monkeypatch.setattr("amem.session.layers.Facts.search", fails)
+        monkeypatch.setattr("amem.session.layers.search_facts", fails)
         context = await session.context("Who visits?")
     failed = {use.layer: use.failed for use in context.layers if use.failed}
     assert failed == {"facts": "LedgerUnavailable: the disk is gone"}
@@ -202,3 +203,15 @@ async def test_what_does_not_fit_is_shortened_before_it_is_dropped(open_memory):
     found = await route([Layer("notes", "Remembered:", 1.0, read)], budget=20, tokenizer=tokenizer)
     assert found.text == "Remembered:\n[1] in short"
     assert (found.layers[0].shortened, [left.note_id for left in found.left_out]) == (1, ["b"])
+
+
+async def test_turns_come_back_verbatim_and_in_order(open_memory):
+    async with open_memory(SCRIPT) as memory:
+        session = memory.session("s1")
+        await talk(session)
+        await memory.session("s2").observe("Something else.")
+        assert [note.content for note in await session.turns()] == [text for _, text in TALK]
+        assert [note.content for note in await session.turns(2)] == [text for _, text in TALK[-2:]]
+        assert await session.turns(0) == []
+        with pytest.raises(InputError, match="limit is -1"):
+            await session.turns(-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from amem.store.chroma import FOLDER
+from amem.store.folder import FOLDER
 
 
 def damage(directory, random):

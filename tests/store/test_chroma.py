@@ -6,9 +6,11 @@ import os
 import resource
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import chromadb
 import httpx
@@ -19,9 +21,11 @@ from hypothesis import strategies as st
 from vector_source import free_port, units
 
 from amem.errors import IndexUnavailable
-from amem.store import chroma, probe
-from amem.store.chroma import FOLDER, ChromaIndex, collection_name
+from amem.store import chroma, folder, probe
+from amem.store.chroma import ChromaIndex, collection_name
 from amem.store.codec import FILTER_FIELDS, encoded
+from amem.store.folder import FOLDER
+from amem.store.guard import ChromaClosed
 from amem.store.server import SECONDS
 
 READY = {"status": "ready"}
@@ -181,6 +185,101 @@ def test_pages_join_without_gap_or_overlap(index, name, monkeypatch):
     assert sorted(index.ids(name)) == sorted(f"n{i}" for i in range(25))
 
 
+def test_trap_a_search_would_fail_while_the_first_vectors_are_on_their_way(tmp_path, index, name):
+    raw = sqlite3.connect(tmp_path / FOLDER / "chroma.sqlite3")
+    with raw:
+        raw.execute("UPDATE collections SET dimension = 8")  # as Chroma does before it makes the graph
+    raw.close()
+    bare = index._client.get_collection(name, embedding_function=None)
+    with pytest.raises(chromadb.errors.InternalError, match="Nothing found on disk"):
+        bare.query(query_embeddings=units(1), n_results=1)
+    with ThreadPoolExecutor(2) as others:
+        with index._changing:
+            searching = others.submit(index.query, name, units(3)[:1], 1)
+            reading = others.submit(lambda: list(index.ids(name)))
+            assert not wait([searching], timeout=0.5).done
+            fill(index, name, 3)
+        assert searching.result(60)[0][0].note_id == "n0"
+        assert set(reading.result(60)) <= {"n0", "n1", "n2"}
+
+
+def test_trap_a_read_would_fail_while_what_it_reads_is_deleted(index, name):
+    vectors = fill(index, name, 3)
+    collection, left = index._collections[name], ["Error finding id"]
+
+    class Changing:
+        """A collection from which another thread deletes something just when it is asked for the first time."""
+
+        def __getattr__(self, verb):
+            def ask(**given):
+                if left:
+                    raise chromadb.errors.InternalError(left.pop())
+                return getattr(collection, verb)(**given)
+
+            return ask
+
+    for verb in (lambda: index.query(name, vectors[:1], 1)[0][0].note_id, lambda: next(index.rows(name))[0][0]):
+        left[:] = ["Error finding id"]
+        index._collections[name] = Changing()
+        index.count = lambda _: 3
+        assert verb() == "n0"
+        assert left == []
+    left[:] = ["damaged"] * 2
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        index.query(name, vectors[:1], 1)
+
+
+def test_a_collection_that_was_closed_empty_is_empty_to_whoever_opens_it(tmp_path):
+    index = ChromaIndex.embedded(tmp_path)
+    index.create("box-a")
+    index.close()
+    again = ChromaIndex.embedded(tmp_path)
+    assert again.query("box-a", units(1), 1) == [[]]
+    vectors = fill(again, "box-a", 3)
+    assert again.query("box-a", vectors[:1], 1)[0][0].note_id == "n0"
+    again.close()
+
+
+def test_a_collection_that_is_dropped_while_it_is_searched_is_no_failure_of_chroma(index, name):
+    vectors = fill(index, name, 3)
+    in_hand = index._collections[name]
+    index.drop(name)
+    index._collections[name] = in_hand
+    with pytest.raises(ChromaClosed):
+        index.query(name, vectors[:1], 1)
+
+
+def told_of_nothing(directory):
+    """Whether the graphs that Chroma has never saved hold nothing but zeros."""
+    files = [file for file in (directory / FOLDER).rglob("*.bin") if file.name != "header.bin"]
+    assert files
+    return not any(any(file.read_bytes()) for file in files)
+
+
+def test_p6_trap_a_graph_that_was_never_saved_would_be_a_file_of_scraps_of_memory(tmp_path):
+    index = ChromaIndex.embedded(tmp_path)
+    index.create("box-a")
+    fill(index, "box-a", 3)
+    assert told_of_nothing(tmp_path)
+    index.close()
+    assert told_of_nothing(tmp_path)
+    bare = chroma._chromadb().PersistentClient(str(tmp_path / FOLDER), settings=chroma._settings())
+    bare.get_collection("box-a", embedding_function=None).count()
+    assert not told_of_nothing(tmp_path)  # it makes the files anew
+    bare.close()
+    index = ChromaIndex.embedded(tmp_path)
+    assert index.count("box-a") == 3
+    assert told_of_nothing(tmp_path)
+    index.close()
+
+
+def test_a_graph_that_was_saved_is_left_alone(persisted, tmp_path):
+    shutil.copytree(persisted / FOLDER, tmp_path / FOLDER)
+    before = {file: file.read_bytes() for file in (tmp_path / FOLDER).rglob("*.bin")}
+    folder.Graphs(tmp_path / FOLDER).blank()
+    assert {file: file.read_bytes() for file in before} == before
+
+
 def test_trap_zero_results_would_be_a_type_error(index, name):
     vectors = fill(index, name, 3)
     assert index.query(name, vectors[:2], 0) == [[], []]
@@ -301,7 +400,7 @@ def test_trap_what_did_not_start_would_be_given_out_again_broken(tmp_path):
     (tmp_path / FOLDER / "chroma.sqlite3").write_bytes(b"junk" * 5000)
     with pytest.raises(IndexUnavailable, match="could not be opened"):
         ChromaIndex.embedded(tmp_path)
-    chroma.remove(tmp_path)
+    folder.remove(tmp_path)
     ChromaIndex.embedded(tmp_path).close()
 
 

@@ -71,6 +71,8 @@ def live_in(shelf):
     shelf.evolve(two, gone, context="It has seen it.", tags=["seen"])
     shelf.link(gone, two)
     shelf.forget(gone)
+    about_three = shelf.plan(change(shelf.get(THREE), "evolve", two, context="So they say."))
+    shelf.commit(shelf.plan(held=about_three.model_copy(update={"why": ("it gives orders",)})))
     shelf.ledger.put_vectors(shelf.ledger.without_vector(), {text: vector(text) for text in _texts(shelf)})
     shelf.vectors.outbox_done("default", [row.seq for row in shelf.vectors.outbox()][:3])
 
@@ -91,6 +93,15 @@ def test_a_ledger_that_has_been_lived_in_is_healthy(lived_in):
     assert set(report.checked) == set(KINDS)
 
 
+def test_an_undoing_that_changes_nothing_leaves_a_healthy_ledger(lived_in):
+    one, two = lived_in.get(ONE), lived_in.get(TWO)
+    (warm,) = lived_in.evolve(two, one, tags=["cold", "warm"]).revisions
+    lived_in.edit(two, tags=["mine"], pinned=["tags"])
+    assert lived_in.undo(warm).revisions == ()
+    assert lived_in.sql(f"SELECT undone FROM revision WHERE id = {warm.id}") == [(1,)]
+    assert look(lived_in).problems == ()
+
+
 def test_an_empty_ledger_is_healthy(shelf):
     assert (look(shelf).healthy, look(shelf).notes) == (True, 0)
 
@@ -107,6 +118,7 @@ WITHOUT_RULES = "PRAGMA foreign_keys = OFF"
 LINK = "INSERT INTO link (box, source, target, relation, reason, strength, created_at) VALUES "
 OF_CONTEXT = f"WHERE field = 'context' AND note_id = '{ONE}'"
 SECOND_OF_TAGS = f"(SELECT id FROM revision WHERE note_id = '{ONE}' AND field = 'tags' ORDER BY id LIMIT 1 OFFSET 1)"
+LAST_OF_TAGS = f"(SELECT max(id) FROM revision WHERE note_id = '{ONE}' AND field = 'tags')"
 RID_OF_ONE = f"(SELECT rid FROM note WHERE id = '{ONE}')"
 PLANTED = [
     # name, what is done, kind, what is named
@@ -162,6 +174,19 @@ PLANTED = [
         f"{ONE}.keywords",
     ),
     ("a revision in another box", ["UPDATE revision SET box = 'theirs' WHERE id = 1"], "revision_box", "1"),
+    ("undone, it says", ["UPDATE revision SET undone = 1 WHERE id = 1"], "undo", "1"),
+    (
+        "words undone that nobody took out",
+        [f"UPDATE revision SET undone = 1 WHERE id = {LAST_OF_TAGS}"],
+        "undo",
+        None,
+    ),
+    (
+        "a link undone that is there",
+        ["UPDATE revision SET undone = 1 WHERE field = 'link' AND NOT undone"],
+        "undo",
+        None,
+    ),
     ("undone, it does not say", ["UPDATE revision SET undone = 0 WHERE undone = 1"], "undo", None),
     (
         "an undoing of nothing",
@@ -237,6 +262,11 @@ PLANTED = [
     ("two boxes with one collection", ["UPDATE box SET collection = 'c'"], "collection", "theirs"),
     ("a version behind its history", [f"UPDATE note SET version = 2 WHERE id = '{ONE}'"], "version", ONE),
     ("a source of somebody else", [f"UPDATE note SET source_key = 'm9' WHERE id = '{ALONE}'"], "source", ALONE),
+    ("a proposal that is no plan", ["UPDATE held SET plan = '{}'"], "held", "1"),
+    ("a proposal in another box", ["UPDATE held SET box = 'theirs'"], "held", "1"),
+    ("a proposal about nobody", [f"UPDATE held SET plan = replace(plan, '{THREE}', '{NOBODY}')"], "held", "1"),
+    ("a proposal that nobody would find", ["DELETE FROM held_note"], "held_note", "1"),
+    ("a proposal filed under somebody else", [f"INSERT INTO held_note VALUES (1, '{FOUR}')"], "held_note", "1"),
     ("somebody who read nothing", [f"INSERT INTO access VALUES ('{NOBODY}', 1, 0)"], "access", NOBODY),
     ("a link that is too strong", ["UPDATE link SET strength = 7 WHERE id = 1"], "link_value", "1"),
     ("a link beyond all years", ["UPDATE link SET created_at = 9000000000000000000 WHERE id = 1"], "link_value", "1"),
@@ -284,7 +314,9 @@ async def test_a_planted_problem_is_mended_or_it_is_said_that_it_cannot_be(lived
     assert (kind in {problem.kind for problem in left}) == (kind not in MENDED)
     assert not {problem.kind for problem in left} & MENDED
     assert all("Restore a backup" in problem.repair for problem in left)
-    assert lived_in.sql("SELECT id, content, keywords, tags, context, version FROM note ORDER BY rid") == kept
+    again = Shelf(tmp_path)
+    assert again.sql("SELECT id, content, keywords, tags, context, version FROM note ORDER BY rid") == kept
+    again.close()
 
 
 MENDED = {kind for kind, about in KINDS.items() if "amem reindex` mends" in about.repair}
@@ -341,6 +373,13 @@ def test_vectors_of_another_embedding_are_reported(shelf):
 def test_vectors_of_another_size_are_reported(lived_in):
     (problem, _) = look(lived_in, dimension=DIMENSION + 1).problems
     assert (problem.kind, problem.box, len(problem.ids)) == ("vector_size", "default", 5)
+
+
+def test_where_the_embedder_does_not_know_its_size_yet_the_usual_one_is_expected(lived_in):
+    assert look(lived_in, dimension=0).healthy
+    plant(lived_in, [f"UPDATE vector SET data = x'00000000' WHERE note_id = '{ONE}'"])
+    (problem,) = look(lived_in, dimension=0).problems
+    assert (problem.kind, problem.ids) == ("vector_size", (ONE,))
 
 
 def test_problems_of_two_boxes_are_two_and_many_of_one_are_one(shelf):

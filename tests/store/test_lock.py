@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from amem.errors import IndexUnavailable
-from amem.store.chroma import FOLDER
+from amem.store.folder import FOLDER
 from amem.store.lock import LOCK_FILE, Holder, IndexLock
 
 HOLD = """

@@ -195,7 +195,8 @@ def test_a_ledger_of_a_newer_amem_is_refused_and_left_alone(tmp_path, version):
     Shelf(tmp_path).close()
     run(tmp_path / "ledger.db", f"UPDATE alembic_version SET version_num = '{version}'")
     before = dump(tmp_path / "ledger.db")
-    with pytest.raises(LedgerTooNew, match=f"has schema {version}; this amem knows up to {schema.HEAD}.*use a newer amem"):
+    said = f"has schema {version}; this amem knows up to {schema.HEAD}.*use a newer amem"
+    with pytest.raises(LedgerTooNew, match=said):
         Shelf(tmp_path)
     assert dump(tmp_path / "ledger.db") == before
 

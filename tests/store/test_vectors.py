@@ -17,7 +17,8 @@ from vector_source import MemorySource, free_port, units
 
 from amem.errors import IndexUnavailable
 from amem.settings import Settings
-from amem.store.chroma import FOLDER, ChromaIndex
+from amem.store.chroma import ChromaIndex
+from amem.store.folder import FOLDER
 from amem.store.lock import LOCK_FILE
 from amem.store.matrix import Aligned, Matrix
 from amem.store.vectors import VectorIndex

@@ -5,8 +5,9 @@ import pytest
 from amem.llm.metering import Meter
 from amem.testing import RecordedLLM, ScriptedLLM
 from amem.workbench.answers import Answers
-from amem.workbench.judging import judge, put
+from amem.workbench.judging import judge
 from amem.workbench.labelled import DateCase, EvolutionCase, LinkCase, NoteCase, load
+from amem.workbench.putting import put
 
 PROMPTS = ("note", "link", "evolve", "link_evolve")
 
@@ -61,7 +62,7 @@ async def test_the_right_answer_to_every_pair_is_worth_one_and_always_yes_a_half
 async def test_a_reply_of_no_use_links_nothing(shop, tmp_path):
     found = await verdict(shop, tmp_path, ["link"], links(lambda text: False), {"link": "no JSON"})
     assert figures(found)["link", "links, balanced accuracy"] == (0.5, 0.5)
-    assert found.b.failed == 2 * found.cases
+    assert [spent.b.failed for spent in found.spent] == [2 * found.cases]
 
 
 async def test_facts_and_dates_are_looked_for_in_the_context_of_the_turn(shop, tmp_path):

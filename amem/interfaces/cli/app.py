@@ -12,10 +12,17 @@ import typer
 from amem import __version__
 from amem.interfaces.cli import (
     bench,
+    bench_data,
+    bench_report,
+    bench_run,
+    comparing,
+    correcting,
     demo,
     explaining,
+    exporting,
     forgetting,
     importing,
+    knowing,
     prompts,
     prompts_check,
     prompts_compare,
@@ -24,6 +31,7 @@ from amem.interfaces.cli import (
     reading,
     rebuild,
     reviewing,
+    tidying,
     upkeep,
     writing,
 )
@@ -48,7 +56,15 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    "Writing": {"add": writing.add, "import": importing.import_, "process": writing.process, "undo": writing.undo},
+    "Writing": {
+        "add": writing.add,
+        "correct": correcting.correct,
+        "import": importing.import_,
+        "pin": correcting.pin,
+        "process": writing.process,
+        "undo": writing.undo,
+        "unpin": correcting.unpin,
+    },
     "Reading": {
         "search": reading.search,
         "recall": reading.recall,
@@ -61,12 +77,14 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     },
     "Upkeep": {
         "doctor": upkeep.doctor,
+        "export": exporting.export,
         "forget": forgetting.forget,
         "rebuild": rebuild.rebuild,
         "reindex": upkeep.reindex,
         "stale": rebuild.stale,
+        "upkeep": tidying.upkeep,
     },
-    "Looking around": {"demo": demo.demo},
+    "Looking around": {"compare": comparing.compare, "demo": demo.demo},
 }
 for panel, verbs in PANELS.items():
     for name, verb in verbs.items():
@@ -89,6 +107,17 @@ for name, verb in WORKBENCH.items():
     templates.command(name)(verb)
 app.add_typer(templates, name="prompts", rich_help_panel="Looking around")
 
+facts = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What holds, and until when.")
+facts.command("list")(knowing.list_facts)
+facts.command("add")(knowing.add_fact)
+facts.command("search")(knowing.search_facts)
+app.add_typer(facts, name="facts", rich_help_panel="Reading")
+
+episodes = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What was done, and how it ended.")
+episodes.command("add")(knowing.add_episode)
+episodes.command("search")(knowing.search_episodes)
+app.add_typer(episodes, name="episodes", rich_help_panel="Reading")
+
 held_back = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 held_back.callback()(reviewing.list_)
 held_back.command("accept")(reviewing.accept)
@@ -96,8 +125,24 @@ held_back.command("reject")(reviewing.reject)
 app.add_typer(held_back, name="review", rich_help_panel="Upkeep")
 
 measurements = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Measure amem on public data sets.")
+data = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Read, check and generate data sets.")
+DATA: dict[str, Callable[..., None]] = {
+    "list": bench_data.list_,
+    "check": bench_data.check,
+    "generate": bench_data.generate,
+    "plan": bench_data.plan,
+    "convert": bench_data.convert,
+}
+for name, verb in DATA.items():
+    data.command(name)(verb)
+measurements.add_typer(data, name="data")
 measurements.command("recall")(bench.recall)
 measurements.command("selftest")(bench.selftest)
+measurements.command("run")(bench_run.run)
+measurements.command("score")(bench_run.score)
+measurements.command("judge")(bench_report.judge)
+measurements.command("report")(bench_report.report)
+measurements.command("compare")(bench_report.compare)
 app.add_typer(measurements, name="bench", rich_help_panel="Looking around")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import InputError
-from amem.intake import NewNote
 from amem.interfaces.cli.conversation import Conversation
 from amem.interfaces.cli.shipped import benchmarks_module
 
@@ -24,20 +23,9 @@ def read(path: Path, *, sessions: int | None, sample: str | None) -> Conversatio
     """
     data: locomo.Locomo = benchmarks_module("datasets.locomo").load(path)
     chosen = data.conversation(sample) if sample is not None else _only(data.conversations)
-    notes = [
-        NewNote.of(
-            {
-                "content": turn.said,
-                "speaker": turn.speaker,
-                "occurred_at": session.at,
-                "session_id": f"{chosen.id}/session_{session.number}",
-                "source": f"{chosen.id}/{turn.id}",
-            }
-        )
-        for session in chosen.sessions[:sessions]
-        for turn in session.turns
-    ]
-    return Conversation(notes, warnings=data.warnings)
+    said = benchmarks_module("datasets.from_locomo").conversation(chosen)
+    turns = [turn for some in list(said.sessions.values())[:sessions] for turn in some]
+    return Conversation(benchmarks_module("datasets.notes").as_notes(turns), warnings=data.warnings)
 
 
 def _only(conversations: Sequence[locomo.Conversation]) -> locomo.Conversation:

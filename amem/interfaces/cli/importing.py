@@ -48,9 +48,12 @@ class Outcome:
 
 def import_(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The conversation.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The conversation, or what another memory holds.")],
     *,
-    kind: Annotated[str, typer.Option("--format", metavar="NAME", help="auto, jsonl, text or locomo.")] = "auto",
+    kind: Annotated[
+        str,
+        typer.Option("--format", metavar="NAME", help="auto, jsonl, text, locomo; or amem, mem0, basic-memory, a-mem."),
+    ] = "auto",
     sessions: Annotated[int | None, typer.Option("--sessions", metavar="N", min=0, help="Only the first N.")] = None,
     conversation: Annotated[
         str | None, typer.Option("--conversation", metavar="ID", help="Which one of a LoCoMo file, such as conv-26.")
@@ -58,13 +61,18 @@ def import_(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad lines out, and list them.")] = False,
     as_json: given.Json = False,
 ) -> None:
-    """Import a conversation; run it again to go on after an interruption.
+    """Import a conversation, or another memory; run it again to go on after an interruption.
 
-    JSON: a list of `AddResult`.
+    JSON: a list of `AddResult`; of another memory, an `Imported`.
     """
     from amem.interfaces.cli.conversation import read_conversation
+    from amem.interfaces.cli.taking_over import memory_kind, take_over
 
     call = call_of(ctx)
+    other = memory_kind(file, kind)
+    if other is not None:
+        take_over(call, file, other, as_json=as_json)
+        return
     found = read_conversation(file, kind, sessions=sessions, sample=conversation)
     _say_what_was_found(call, file, found, skip_bad=skip_bad)
     outcome = _bring_in(call, found.notes)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from amem.ingest.worker import Progress, Step
     from amem.interfaces.cli.terminal import Terminal
+    from amem.model import Usage
 
 
 @contextmanager
@@ -29,6 +30,24 @@ def progress(terminal: Terminal, what: str) -> Iterator[Progress]:
                 description=f"{what}, {step.pending} pending" if step.pending else what,
                 calls=spent.calls,
                 tokens=spent.prompt_tokens + spent.completion_tokens,
+            )
+
+        yield moved
+
+
+@contextmanager
+def spending(terminal: Terminal) -> Iterator[Callable[[str, int, int, Usage], None]]:
+    """Show a bar for work in several parts that may cost money; the yielded function takes the part's name first."""
+    fields = ("{task.fields[calls]} calls", "{task.fields[tokens]:,} tokens", "{task.fields[money]}")
+    with _bars(terminal, *fields) as bars:
+        task = bars.add_task("", total=None, calls=0, tokens=0, money="")
+
+        def moved(part: str, done: int, total: int, spent: Usage) -> None:
+            priced = spent.calls - spent.failed > spent.unpriced
+            money = f"${spent.cost:.2f}" if priced else ""
+            tokens = spent.prompt_tokens + spent.completion_tokens
+            bars.update(
+                task, description=part, completed=done, total=total, calls=spent.calls, tokens=tokens, money=money
             )
 
         yield moved

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from amem.workbench.differing import Difference
     from amem.workbench.judging import Verdict
     from amem.workbench.labelled import Half
+    from amem.workbench.remembering import Evidence
 
 Names = Annotated[
     list[str],
@@ -108,6 +109,10 @@ def compare(
         Literal["develop", "report"] | None,
         typer.Option("--labelled", help="Score both on this half of the labelled set as well."),
     ] = None,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Build an invented conversation with both `note`s, and say what search finds."),
+    ] = False,
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page with every case side by side.")
     ] = None,
@@ -123,11 +128,12 @@ def compare(
     call = call_of(ctx)
     wanted, first, second, a, b = _opened(names, prompts)
     chosen = shared.common(first, second, wanted)
-    cases = shared.cases(recordings, chosen, case, needed=labelled is None)
+    cases = shared.cases(recordings, chosen, case, needed=labelled is None and not evidence)
     asked = shared.answers(call, recordings, into, recorded_by=recorded_by)
     pairs = _pairs(cases, first, second, asked, call)
     verdict = None if labelled is None else _judged(labelled, chosen, (first, second), asked, call)
-    made = report(pairs, a, b, asked.llm.model, verdict)
+    found = _remembered((first, second), asked, call) if evidence else None
+    made = report(pairs, a, b, asked.llm.model, labelled=verdict, evidence=found)
     if html is not None:
         _write(call, html, pairs, made)
     if as_json:
@@ -158,13 +164,27 @@ def _pairs(cases: Sequence[Case], first: PromptSet, second: PromptSet, asked: An
 def _judged(
     half: Half, prompts: Sequence[str], sides: tuple[PromptSet, PromptSet], asked: Answers, call: Call
 ) -> Verdict:
-    from amem.workbench.judging import judge, put
+    from amem.workbench.judging import judge
+    from amem.workbench.putting import put
 
     puts = put(half, prompts)
     if half == "report":
         call.terminal.remark("write down that the reporting half was looked at: each look makes it less one")
     pairs = _pairs([one.case for one in puts], *sides, asked, call)
     return judge(half, puts, [pair.a for pair in pairs], [pair.b for pair in pairs])
+
+
+def _remembered(sides: tuple[PromptSet, PromptSet], asked: Answers, call: Call) -> Evidence:
+    import asyncio
+
+    from amem.workbench.labelled import QuestionCase, load, load_conversation
+    from amem.workbench.remembering import remembered, windows
+
+    spoken = load_conversation()
+    put = windows(spoken, call.settings())
+    pairs = _pairs([window.case for window in put], *sides, asked, call)
+    questions = load(QuestionCase)
+    return asyncio.run(remembered(spoken, questions, put, [pair.a for pair in pairs], [pair.b for pair in pairs]))
 
 
 def _write(call: Call, path: Path, pairs: Sequence[Pair], made: Report) -> None:
@@ -182,7 +202,7 @@ def _end(call: Call, made: Report, asked: Answers) -> None:
     """Say what is missing, and leave with the code that tells of it."""
     if asked.error is not None and not isinstance(asked.error, BudgetSpent):
         raise asked.error
-    sums = [found for found in (made.total, made.labelled) if found is not None]
+    sums = [found for found in (made.total, made.labelled, made.evidence) if found is not None]
     missing_a, missing_b = sum(found.missing_a for found in sums), sum(found.missing_b for found in sums)
     missing = missing_a + missing_b
     if missing:

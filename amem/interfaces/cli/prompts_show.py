@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from amem.interfaces.cli.terminal import counted, one_line, visible
-from amem.workbench.page import interval, ratio, summary
+from amem.workbench.page import interval, ratio, summary, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amem.workbench.comparing import Compared, Report, Totals
     from amem.workbench.differing import Difference
     from amem.workbench.judging import Verdict
+    from amem.workbench.remembering import Evidence
 
 _NAME = 20
 """Characters of a case's name beside its figures."""
@@ -57,6 +58,8 @@ def tables(made: Report) -> list[RenderableType]:
     if made.labelled is not None:
         title = f"labelled set, {made.labelled.half}, {counted(made.labelled.cases, 'case')}"
         parts += [Text(title, style="bold"), _scores_table(made.labelled, made), ""]
+    if made.evidence is not None:
+        parts += [Text("evidence recall of built notes", style="bold"), _evidence_table(made.evidence, made), ""]
     if made.model:
         parts.append(Text(f"replies of {one_line(made.model)}", style="dim"))
     return parts
@@ -90,6 +93,24 @@ def _scores_table(verdict: Verdict, made: Report) -> Table:
     for score in verdict.scores:
         name = f"{score.measure} (less is better)" if score.lower else score.measure
         table.add_row(score.prompt, name, interval(score.a), interval(score.b), str(score.a.count))
+    for spent in verdict.spent:
+        both = tokens(spent.a, spent.cases), tokens(spent.b, spent.cases)
+        table.add_row(spent.prompt, "tokens a case, asked + answered", *both, str(spent.cases))
+        table.add_row("", "replies of no use (less is better)", str(spent.a.failed), str(spent.b.failed), "")
+    return table
+
+
+def _evidence_table(found: Evidence, made: Report) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("measure", no_wrap=True)
+    for name in (one_line(made.a), one_line(made.b), "raw turns", "of"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for score in found.scores:
+        figures = [interval(value) for value in (score.a, score.b, score.plain)]
+        table.add_row(f"evidence among {score.depth} notes", *figures, counted(score.plain.count, "question"))
+    table.add_row("turns built", str(found.built_a), str(found.built_b), "", str(found.turns))
+    both = tokens(found.a, found.turns), tokens(found.b, found.turns)
+    table.add_row("tokens a turn, asked + answered", *both, "", "")
     return table
 
 

@@ -54,7 +54,7 @@ def add(
     """
     call = call_of(ctx)
     fields = {
-        "content": _read(content), "speaker": speaker, "occurred_at": at, "session_id": session, "agent_id": agent,
+        "content": read_text(content), "speaker": speaker, "occurred_at": at, "session_id": session, "agent_id": agent,
         "source": source, "trust": trust, "keywords": keywords, "tags": tags, "context": context,
     }  # fmt: skip
     result, others = call.run(lambda memory: _add(memory, fields), create=True)
@@ -133,7 +133,12 @@ def _numbers(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
-def _read(content: str | None) -> str:
+def read_text(content: str | None) -> str:
+    """Return a text that was given, or piped in.
+
+    Raises:
+        InputError: there is neither.
+    """
     if content is not None:
         return content
     if sys.stdin.isatty():

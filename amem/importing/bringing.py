@@ -1,0 +1,136 @@
+"""Bringing foreign memories into a box: stored raw first, then what they are known for, their links and successions.
+
+A run that was stopped is finished by another one: what is there already is known by its source, and is not touched
+where anything has changed it since.
+"""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.changes import succeeded
+from amem.importing.foreign import NotTaken
+from amem.ingest.builder import Built
+from amem.ingest.plan import READY, build_fields
+from amem.ingest.vectors import apply
+from amem.model import Cause, Frozen, Link
+from amem.store.plan import Call, Change, Plan, PlannedLink
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from amem.importing.foreign import Foreign, Found
+    from amem.ingest.worker import Worker
+    from amem.model import Note
+    from amem.rooms import Rooms
+    from amem.store.plan import Committed
+
+
+class Imported(Frozen):
+    """What an import came to."""
+
+    format: str
+    added: tuple[str, ...] = ()
+    """Ids of the notes that are new, in the order of the source."""
+    known: int = 0
+    """Memories that the box had already."""
+    links: int = 0
+    revisions: int = 0
+    skipped: tuple[NotTaken, ...] = ()
+    """What was not taken over, and why."""
+
+
+async def bring_in(rooms: Rooms, worker: Worker, box: str, system: str, found: Found) -> Imported:
+    """Store foreign memories, with all that came with them; what no model of theirs has built stays pending."""
+    raw = worker.raw([item.note for item in found.items], box)
+    with worker.holding([one.note for one in raw]):
+        accepted = await worker.accept(raw) if raw else []
+        notes = {item.key: one.note for item, one in zip(found.items, accepted, strict=True)}
+        committed = await apply(rooms, await to_thread(_plan, rooms, box, found.items, notes))
+        fresh = [one.note.id for one in accepted if one.is_new]
+        await to_thread(_carry_accesses, rooms, found.items, notes, set(fresh))
+    return Imported(
+        format=system,
+        added=tuple(fresh),
+        known=len(accepted) - len(fresh),
+        links=len(committed.links),
+        revisions=len(committed.revisions),
+        skipped=(*found.skipped, *_dropped(committed)),
+    )
+
+
+def _plan(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
+    calls: list[Call] = []
+    changes: list[Change] = []
+    for item in items:
+        note = notes[item.key]
+        if note.version > 1:  # it has changed since an earlier run brought it in
+            continue
+        fields = _fields(rooms, item, note)
+        if fields:
+            call = None if item.by is None else len(calls)
+            calls += [] if item.by is None else [_call(item.by, note)]
+            kind = "user" if item.by is None else "build"
+            cause = Cause(kind=kind, notes=(note.id,))
+            changes.append(Change(note_id=note.id, expected_version=1, fields=fields, cause=cause, call=call))
+        if item.replaced_by is not None:
+            changes.append(succeeded(note, notes[item.replaced_by]))
+    return Plan(box=box, at=rooms.now(), calls=tuple(calls), changes=tuple(changes), links=_links(rooms, items, notes))
+
+
+def _fields(rooms: Rooms, item: Foreign, note: Note) -> dict[str, JsonValue]:
+    built = Built(keywords=item.keywords, tags=item.tags, context=item.context)
+    fields = build_fields(note, built, rooms.settings)
+    return {**fields, **READY} if item.complete else fields
+
+
+def _call(by: str, note: Note) -> Call:
+    """Return who stands behind what a note is known for; `amem stale` lists it, and a rebuild makes it anew."""
+    return Call(stage="build", model=by, prompt=f"{by}@import+0", shown=(note.id,), versions=(0,))
+
+
+def _links(rooms: Rooms, items: Sequence[Foreign], notes: Mapping[str, Note]) -> tuple[PlannedLink, ...]:
+    ids, matrix = rooms.index.vectors([note.id for note in notes.values()])
+    vectors = dict(zip(ids, matrix, strict=True))
+    planned = []
+    for item in items:
+        source = notes[item.key]
+        for found in item.links:
+            target = notes[found.target]
+            link = Link(
+                box=source.box,
+                source=source.id,
+                target=target.id,
+                relation=found.relation,
+                reason=found.reason,
+                strength=_strength(vectors, source, target),
+                created_at=rooms.now(),
+            )
+            planned.append(PlannedLink(link=link, cause=Cause(kind="user", notes=(source.id,))))
+    return tuple(planned)
+
+
+def _strength(vectors: Mapping[str, np.ndarray], one: Note, other: Note) -> float:
+    if one.id not in vectors or other.id not in vectors:
+        return 0.0
+    return float(np.clip(np.dot(vectors[one.id], vectors[other.id]), 0.0, 1.0))
+
+
+def _carry_accesses(rooms: Rooms, items: Sequence[Foreign], notes: Mapping[str, Note], fresh: set[str]) -> None:
+    now = rooms.now()
+    counts = {
+        notes[item.key].id: (item.accesses, item.last_accessed or now)
+        for item in items
+        if item.accesses and notes[item.key].id in fresh
+    }
+    if counts:
+        rooms.ledger.touch(counts)
+
+
+def _dropped(committed: Committed) -> list[NotTaken]:
+    return [NotTaken(what=item.what, why=item.why) for item in committed.skipped]

@@ -1,0 +1,56 @@
+"""What a system cost in its run: writing and reading apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.model import Usage
+
+from ..runs.records import unit  # noqa: TID252 - in a wheel, this package has another name
+from ..statistics.cost import Cost, Latency, Spent, cost, latency  # noqa: TID252 - likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..runs.records import Measured  # noqa: TID252 - likewise
+    from .gathering import Party
+
+
+def cost_of(party: Party) -> Cost:
+    """Sum up a system's costs; a window's time is spread over its turns, its calls count with its first one."""
+    sizes = [one.bytes for one in _measured(party, "bytes") if one.bytes is not None]
+    whole = cost(list(_written(party)), [_read(party, one.unit) for one in party.scores])
+    return whole.model_copy(update={"index_bytes": sum(sizes) if sizes else None})
+
+
+def latency_of(party: Party, stage: str) -> Latency | None:
+    """Return how long a stage took for one question; None where it was not measured."""
+    seconds = [one.seconds for one in _measured(party, stage)]
+    return latency(seconds) if seconds else None
+
+
+def _measured(party: Party, what: str) -> list[Measured]:
+    """Return a system's measurements of one kind; each turn, conversation or question has one."""
+    start = f"{what} {unit(party.entry.label, '')}"
+    return [one for one in party.run.folder.measured.records() if one.unit.startswith(start)]
+
+
+def _written(party: Party) -> Iterator[Spent]:
+    """Yield what each turn took."""
+    conversations = [one.unit for one in party.run.folder.ingest.records()]
+    usages = [
+        party.run.calls.usage(f"write {name}") for name in conversations if name.startswith(f"{party.entry.label} ")
+    ]
+    calls = sum(usages, Usage())
+    for one in _measured(party, "write"):
+        for _ in range(one.turns):
+            yield Spent(calls, one.seconds / one.turns)
+            calls = Usage()
+
+
+def _read(party: Party, name: str) -> Spent:
+    """Return what one question took: searching and answering."""
+    stages = ("search", "answer")
+    usage = sum((party.run.calls.usage(f"{stage} {name}") for stage in stages), Usage())
+    found = (party.run.folder.measured.get(f"{stage} {name}") for stage in stages)
+    return Spent(usage, sum(one.seconds for one in found if one is not None))

@@ -1,0 +1,113 @@
+"""Reading finished runs, and refusing to put together what is not alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from amem.errors import InputError
+
+from ..runs.calls import Calls  # noqa: TID252 - in a wheel, this package has another name
+from ..runs.config import meaning  # noqa: TID252 - likewise
+from ..runs.folder import Folder  # noqa: TID252 - likewise
+from ..runs.judging import read_rulings  # noqa: TID252 - likewise
+from ..runs.scoring import read_scores  # noqa: TID252 - likewise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ..runs.config import SystemConfig  # noqa: TID252 - likewise
+    from ..runs.folder import Manifest  # noqa: TID252 - likewise
+    from ..runs.judging import Rulings  # noqa: TID252 - likewise
+    from ..runs.records import Scored  # noqa: TID252 - likewise
+    from ..runs.scoring import Scoring  # noqa: TID252 - likewise
+
+
+class Run(NamedTuple):
+    """One run, as it lies in its folder."""
+
+    manifest: Manifest
+    folder: Folder
+    calls: Calls
+    scores: list[Scored]
+    scoring: Scoring
+    rulings: Rulings
+
+
+class Party(NamedTuple):
+    """One system of one run."""
+
+    label: str
+    """What it is called in the report: its own name, with the run's number where another has the same."""
+    entry: SystemConfig
+    run: Run
+    scores: list[Scored]
+
+
+def read(path: Path) -> Run:
+    """Read a run.
+
+    Raises:
+        InputError: there is none, or it was not scored.
+    """
+    folder = Folder(path)
+    manifest = folder.manifest()
+    if manifest is None:
+        raise InputError(f"there is no run in {path}. `amem bench run` makes one.")
+    scores, scoring = read_scores(path)
+    return Run(manifest, folder, Calls(path), scores, scoring, read_rulings(path))
+
+
+def alike(runs: Sequence[Run], *, force: bool = False) -> list[str]:
+    """Return in what runs differ that makes their numbers incomparable.
+
+    Raises:
+        InputError: they do differ, and `force` was not given.
+    """
+    found = [line for number, other in enumerate(runs[1:], start=2) for line in _differences(runs[0], other, number)]
+    if found and not force:
+        raise InputError(
+            f"the runs are not comparable: {'; '.join(found)}. Nothing was compared; --force puts these lines on top."
+        )
+    return found
+
+
+def parties(runs: Sequence[Run]) -> list[Party]:
+    """Return the systems of all runs, each name once."""
+    found: list[Party] = []
+    for number, run in enumerate(runs, start=1):
+        names = {party.label for party in found}
+        for entry in run.manifest.config.systems:
+            label = entry.label if entry.label not in names else f"{entry.label} ({number})"
+            scores = [one for one in run.scores if one.system == entry.label]
+            if scores:
+                found.append(Party(label, entry, run, scores))
+    if not found:
+        raise InputError("no system has an answer that was scored")
+    return found
+
+
+def _differences(first: Run, other: Run, number: int) -> Iterator[str]:
+    """Yield what differs, key by key; systems may."""
+    sides = [_facts(run) for run in (first, other)]
+    for name in dict.fromkeys((*sides[0], *sides[1])):
+        ours, theirs = (side.get(name, "as by default") for side in sides)
+        if ours != theirs:
+            yield f"{name}: {ours} in run 1, {theirs} in run {number}"
+
+
+def _facts(run: Run) -> dict[str, Any]:
+    manifest = run.manifest
+    flat = dict(_flat("", {k: v for k, v in meaning(manifest.config).items() if k not in {"systems", "name"}}))
+    flat |= {f"SHA-256 of {name}": value for name, value in manifest.data.items()}
+    flat |= {"reader": manifest.reader, "embedding": manifest.embedding, "tokenizer": manifest.tokenizer}
+    flat |= {"version of the measures": run.scoring.metrics}
+    return flat | {f"version of {name}": value for name, value in run.scoring.versions.items()}
+
+
+def _flat(before: str, value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, item in value.items():
+        if isinstance(item, dict):
+            yield from _flat(f"{before}{name}.", item)
+        else:
+            yield f"{before}{name}", item

@@ -1,0 +1,104 @@
+"""What a report does not show: said for every report by what it was made of, and never left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .gathering import Party
+    from .types import Report
+
+
+def limits(report: Report, found: Sequence[Party]) -> Iterator[str]:
+    """Yield what readers of a report must know before they believe it."""
+    yield from _sampling(report)
+    yield from _reading(report)
+    yield from _data(report)
+    yield from _systems(report, found)
+
+
+def _sampling(report: Report) -> Iterator[str]:
+    about = report.about
+    conversations = len(about.conversations)
+    if conversations == 1:
+        yield (
+            f"One conversation, {about.questions} questions: the intervals are drawn over its questions and speak of"
+            " this conversation only. Nothing is said about other people's."
+        )
+    elif conversations <= 10:
+        yield f"{conversations} conversations: intervals are drawn over whole conversations, and rough with so few."
+    yield "One run: differences below two points are no finding, whatever their interval; other runs were not made."
+    short = [row.system for row in report.rows if row.answered < row.asked]
+    if short:
+        yield f"Not every question was answered by {', '.join(short)}: the run was not finished."
+    failed = {row.system: row.failed for row in report.rows if row.failed}
+    if failed:
+        shown = ", ".join(f"{name} {count}" for name, count in failed.items())
+        yield f"Replies of the reader's model that could not be used count as wrong: {shown}."
+
+
+def _reading(report: Report) -> Iterator[str]:
+    about = report.about
+    if about.reader.startswith("extractive"):
+        yield (
+            "The reader takes words out of the context by rule. It shows that the harness works and which context"
+            " holds an answer; how good a language model's answers would be, it does not show."
+        )
+    else:
+        yield (
+            "One reader, one prompt: published results of others have other readers, prompts and budgets, and differ by"
+            " ten points and more for that alone. Only the rows of this table can be compared."
+        )
+    if about.compat != "fair":
+        yield (
+            f"The reader was shown each question's category, in the way of {about.compat}: that gives part of the"
+            " answer away, above all for adversarial questions. Fair runs do not."
+        )
+
+
+def _data(report: Report) -> Iterator[str]:
+    about = report.about
+    if about.data.startswith("synthetic"):
+        yield (
+            f"The data ({about.data}) was generated from templates in the form of {about.data_format}. It tests what"
+            " was put into the templates; it is not that data set, and its scores must not be called so."
+        )
+    if about.data_format == "locomo":
+        yield (
+            "The score compares words: it is unfair to a right date in other words and to a whole sentence, and perfect"
+            " answers do not reach 1 in every category. A whole conversation of LoCoMo fits into the window of most"
+            " models, so full context is the bar, and cost is the memory's case."
+        )
+    if about.data == "locomo":
+        yield (
+            "Of LoCoMo's answer key 6.4 % of the questions in categories 1 to 4 are disputed by an audit (mostly by a"
+            " language model): no system can be right about all."
+        )
+    if about.data_format == "dialsim":
+        yield (
+            "DialSim's accuracy depends on the reader's strength first: with weak ones all memories are near chance."
+            " Its time limit was not enforced; the seconds stand in the table of costs."
+        )
+
+
+def _systems(report: Report, found: Sequence[Party]) -> Iterator[str]:
+    kinds = {party.entry.kind for party in found}
+    over = [row.system for row in report.rows if row.context_tokens and row.context_tokens.mean > report.about.budget]
+    if over:
+        yield f"Above the budget of {report.about.budget:,} tokens: {', '.join(over)}, to say what everything costs."
+    if kinds & {"oracle", "oracle_sessions"}:
+        yield "The oracle is told where the answer lies: it bounds what search can give, and is no system."
+    pending = {row.system: row.pending for row in report.rows if row.pending}
+    if pending:
+        shown = ", ".join(f"{name} {count}" for name, count in pending.items())
+        yield f"Notes that the writer's model could not finish were found by their words alone: {shown}."
+    if "a-mem" in kinds:
+        yield (
+            "The package a-mem was run with another embedder than its own installation pulls in: the same"
+            " all-MiniLM-L6-v2, as amem ships it."
+        )
+    if any(party.entry.model is not None for party in found):
+        yield "Links and evolution are as good as the model that wrote them; another model makes another memory."
+    yield "Seconds are those of the machine named below, with whatever else ran on it."

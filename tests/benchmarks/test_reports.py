@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+from benchmarks_support import BASELINES, RAW, fused, model_reader, plays, write_config
+from locomo_support import MINI, write_mini
+
+from amem.errors import InputError
+from amem.interfaces.cli.shipped import benchmarks_module
+from amem.testing.fault_server import FaultServer, says
+
+config = benchmarks_module("runs.config")
+export = benchmarks_module("reports.export")
+gathering = benchmarks_module("reports.gathering")
+judging = benchmarks_module("runs.judging")
+markdown = benchmarks_module("reports.markdown")
+page = benchmarks_module("reports.page")
+runs = benchmarks_module("runs.run")
+scoring = benchmarks_module("runs.scoring")
+summing = benchmarks_module("reports.summing")
+tables = benchmarks_module("reports.tables")
+words = benchmarks_module("reports.words")
+
+ORACLE = '\n[[systems]]\nkind = "oracle"\n'
+
+
+def run(path, folder):
+    asyncio.run(runs.run(config.load(path), folder))
+    asyncio.run(scoring.score(folder))
+    return gathering.read(folder)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One run of all baselines and of an amem that writes with a model, read by that model, and its report."""
+    folder = tmp_path_factory.mktemp("made")
+    data = write_mini(folder).name
+    (folder / "disputed.json").write_text(
+        json.dumps({"items": [{"sample_id": "conv-26", "qa_index": 0, "affects_score": True}]})
+    )
+    with FaultServer(default=plays) as server:
+        path = write_config(
+            folder, data, BASELINES, ORACLE, RAW, fused(server.url),
+            reader=model_reader(server.url), wanted='disputed = "disputed.json"',
+        )  # fmt: skip
+        found = run(path, folder / "run")
+    return SimpleNamespace(run=found, report=summing.report([found]), folder=folder, path=path)
+
+
+def row(report, system):
+    return next(one for one in report.rows if one.system == system)
+
+
+def table(report, title):
+    return next(one for one in tables.tables(report) if one.title == title)
+
+
+def test_every_system_has_a_row_over_every_question(made):
+    assert [one.system for one in made.report.rows] == [
+        "none", "full_context", "bm25", "dense", "oracle", "amem_raw", "amem_fused"
+    ]  # fmt: skip
+    assert {(one.asked, one.answered, one.failed) for one in made.report.rows} == {(7, 7, 0)}
+
+
+def test_who_never_remembers_scores_as_one_who_always_refuses(made):
+    official = row(made.report, "none").measures["official"].everything
+    (reference,) = made.report.references
+    assert reference.name == "always refuses"
+    assert official.all.mean == reference.summary.everything.all.mean == pytest.approx(1 / 7)
+    assert official.answerable.mean == 0
+
+
+def test_an_adversarial_question_is_right_if_refused_and_the_inverted_number_stands_apart(made):
+    assert row(made.report, "none").measures["official"].everything.by_category["5"].mean == 1
+    assert row(made.report, "none").trapped.mean == 0
+    assert row(made.report, "none").inverted.questions == 1
+    assert all("amem_c5_inverted" not in one.measures for one in made.report.rows)
+    assert "5" not in row(made.report, "bm25").measures["amem_f1"].everything.by_category
+
+
+def test_disputed_questions_are_given_in_and_out(made):
+    official = row(made.report, "bm25").measures["official"]
+    assert official.disputed == 1
+    assert official.undisputed.all.questions == official.everything.all.questions - 1
+    assert "Without disputed questions" in markdown.markdown(made.report)
+
+
+def test_the_oracle_shows_all_evidence_and_no_memory_shows_none(made):
+    shown = {one.system: one.measures["evidence_shown"].everything.all.mean for one in made.report.rows}
+    assert shown["oracle"] == shown["full_context"] == 1
+    assert shown["none"] == 0
+
+
+def test_writing_and_reading_are_paid_for_apart(made):
+    cost = row(made.report, "amem_fused").cost
+    assert (cost.write.units, cost.write.total.prompt_tokens) == (14, 11 * cost.write.total.calls)
+    assert cost.read.units == cost.read.total.calls == 7
+    assert cost.index_bytes > 10_000
+    assert row(made.report, "amem_raw").cost.write.total.calls == 0
+    assert row(made.report, "amem_raw").cost.write.units == 14
+
+
+def test_refusals_are_counted_where_they_are_right_and_where_not(made):
+    matrix = row(made.report, "none").refusals
+    assert (matrix.rightly_refused, matrix.wrongly_refused, matrix.answered) == (1, 6, 0)
+
+
+def test_ours_is_compared_with_each_other_question_by_question(made):
+    assert made.report.ours == "amem_fused"
+    others = {one.other: one for one in made.report.comparisons["official"]}
+    assert set(others) == {"none", "full_context", "bm25", "dense", "oracle", "amem_raw"}
+    assert others["amem_raw"].difference.questions == 7
+    assert summing.report([made.run], ours="bm25").ours == "bm25"
+    with pytest.raises(InputError, match="no system 'mem'; there are none, full_context"):
+        summing.report([made.run], ours="mem")
+
+
+def test_tables_without_a_judge_come_first_and_every_mean_has_n_and_interval(made):
+    found = list(tables.tables(made.report))
+    assert found[0].title == "Results"
+    assert found[0].head[:2] == ("system", "n")
+    for cells in found[0].rows[:-1]:
+        assert cells[1] == "7"
+        assert re.fullmatch(r"(0|1?\.\d{3}) \[.+, .+\]", cells[2])
+
+
+def test_categories_are_named_and_counted(made):
+    assert table(made.report, "By category").head == (
+        "system", "1 multi-hop (n = 1)", "3 open-domain (n = 1)", "4 single-hop (n = 4)", "5 adversarial (n = 1)"
+    )  # fmt: skip
+
+
+def test_one_conversation_is_said_plainly(made, tmp_path):
+    path = write_config(made.folder, "mini.json", RAW, wanted='conversations = ["conv-26"]', name="one")
+    report = summing.report([run(path, tmp_path / "one")])
+    assert report.limits[0].startswith("One conversation, 5 questions")
+    assert row(report, "amem_raw").measures["official"].everything.all.drawn == "questions"
+    assert "By conversation" not in markdown.markdown(report)
+
+
+def test_what_a_report_does_not_show_is_never_left_out(made):
+    text = " ".join(made.report.limits)
+    for part in ("intervals are drawn over whole conversations", "One run", "Above the budget", "The oracle is told"):
+        assert part in text
+    for shown in (markdown.markdown(made.report), page.page(made.report)):
+        assert "What this does not show" in shown
+
+
+def test_the_extractive_reader_and_generated_data_are_said(made, tmp_path):
+    path = write_config(made.folder, "mini.json", RAW, name="extractive")
+    report = summing.report([run(path, tmp_path / "run")])
+    assert any(line.startswith("The reader takes words out") for line in report.limits)
+    about = report.about.model_copy(update={"data": "synthetic-locomo"})
+    limits = benchmarks_module("reports.limits").limits(report.model_copy(update={"about": about}), [])
+    assert any("generated from templates" in line for line in limits)
+
+
+# -- what may be published -------------------------------------------------------------------------
+
+
+def test_a_report_holds_ids_and_scores_and_no_word_of_the_data(made, tmp_path):
+    paths = export.export(made.report, [made.run], tmp_path)
+    assert sorted(path.name for path in paths) == ["report.html", "report.json", "report.md", "scores.jsonl"]
+    said = [turn["text"] for one in MINI for key, turns in one["conversation"].items() if isinstance(turns, list)
+            for turn in turns if key]  # fmt: skip
+    asked = [qa["question"] for one in MINI for qa in one["qa"] if len(qa["question"]) > 5]
+    known = ["sailing boat", "Oslo", "visit her", "nobody knows", "cherry"]
+    for path in paths:
+        text = path.read_text()
+        assert not [part for part in (*said, *asked, *known) if part in text], path.name
+        assert str(made.folder) not in text, path.name
+        assert "conv-26" in text, path.name
+
+
+def test_the_page_is_one_file_without_script(made):
+    text = page.page(made.report)
+    assert "<script" not in text
+    assert "http" not in text.replace("http-equiv", "").replace("https://arxiv", "")
+    assert text.count("<svg") == 3
+    assert "default-src 'none'" in text
+
+
+def test_names_on_the_page_cannot_become_markup(made):
+    rows = [one.model_copy(update={"system": "<b>&amp"}) for one in made.report.rows[:1]]
+    text = page.page(made.report.model_copy(update={"rows": tuple(rows)}))
+    assert "<b>" not in text
+    assert "&lt;b&gt;" in text
+
+
+# -- runs that are not alike -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"top": "seed = 2"}, "seed: as by default in run 1, 2 in run 2"),
+        ({"wanted": 'categories = ["4"]'}, "data.categories"),
+        ({"top": 'compat = "amem"'}, "compat"),
+    ],
+)
+def test_runs_that_differ_are_not_put_together_unless_forced(made, tmp_path, given, named):
+    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
+    other = run(write_config(made.folder, "mini.json", BASELINES, name="other", **given), tmp_path / "other")
+    with pytest.raises(InputError, match=re.escape(named)):
+        summing.report([first, other])
+    forced = summing.report([first, other], force=True)
+    assert any(line.startswith(named.partition(":")[0]) for line in forced.differences)
+    assert markdown.markdown(forced).index(forced.differences[0]) < markdown.markdown(forced).index("## Results")
+
+
+def test_other_readers_budgets_and_data_are_differences(made, tmp_path):
+    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
+    lines = gathering.alike([first, made.run], force=True)
+    assert any(line.startswith("reader: extractive") for line in lines)
+    manifest = first.manifest.model_copy(update={"data": {"data": "0" * 64}})
+    assert any(
+        line.startswith("SHA-256") for line in gathering.alike([first, first._replace(manifest=manifest)], force=True)
+    )
+    other = first.scoring.model_copy(update={"metrics": 99})
+    assert gathering.alike([first, first._replace(scoring=other)], force=True) == [
+        "version of the measures: 1 in run 1, 99 in run 2"
+    ]
+
+
+def test_runs_that_are_alike_stand_in_one_table_and_names_are_kept_apart(made, tmp_path):
+    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
+    other = run(write_config(made.folder, "mini.json", BASELINES, RAW, name="other"), tmp_path / "other")
+    names = [one.system for one in summing.report([first, other]).rows]
+    assert names == ["amem_raw", "none", "full_context", "bm25", "dense", "amem_raw (2)"]
+
+
+def test_a_run_that_is_not_there_or_not_scored_is_refused(made, tmp_path):
+    with pytest.raises(InputError, match="there is no run"):
+        gathering.read(tmp_path)
+    asyncio.run(runs.run(config.load(write_config(made.folder, "mini.json", RAW, name="raw")), tmp_path / "raw"))
+    with pytest.raises(InputError, match="nothing is scored"):
+        gathering.read(tmp_path / "raw")
+
+
+# -- a judge ---------------------------------------------------------------------------------------
+
+
+def rules(seen):
+    """A judge that passes what has the key's words."""
+    asked = seen.body["messages"][-1]["content"]
+    key, answer = (re.search(rf"<{tag}>\n(.*?)\n</{tag}>", asked, re.DOTALL)[1] for tag in ("key", "answer"))
+    right = key.lower() in answer.lower() or ("not said" in key and "not mentioned" in answer)
+    return says(json.dumps({"reason": f"{answer[:40]} against {key[:40]}", "label": "CORRECT" if right else "WRONG"}))
+
+
+def test_a_judge_is_tested_counted_and_resumed_and_its_words_stay_at_home(made, tmp_path):
+    folder = tmp_path / "judged"
+    run(write_config(made.folder, "mini.json", BASELINES, RAW, name="judged"), folder)
+    with FaultServer(default=rules) as server:
+        model = config.Model(name="openai/judge", api_base=server.url)
+        asyncio.run(judging.judge(folder, model, ("strict", "lenient"), cases=3))
+        asked = len(server.requests)
+        asyncio.run(judging.judge(folder, model, ("strict", "lenient"), cases=3))
+        assert len(server.requests) == asked
+        with pytest.raises(InputError, match="was judged by openai/judge already"):
+            asyncio.run(judging.judge(folder, config.Model(name="openai/other"), ("strict",), cases=3))
+    report = summing.report([gathering.read(folder)])
+    assert row(report, "none").measures["judge_strict"].everything.all.mean == pytest.approx(1 / 7)
+    strict = next(one for one in report.judges if one.manner == "strict")
+    assert (strict.gold, strict.shuffled, strict.kappa) == (1.0, 0.0, 1.0)
+    assert "The judge, judged" in markdown.markdown(report)
+    for path in export.export(report, [gathering.read(folder)], tmp_path / "out"):
+        assert " against " not in path.read_text().replace(f"{report.ours} against the others", "").replace(
+            "Quality against tokens", "").replace(", against the tokens", ""), path.name  # fmt: skip
+
+
+# -- numbers as they are written -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.2494, ".249"), (1, "1.000"), (0, "0"), (-0.12, "\u2212.120"), (-0.0001, "0"), (None, "\u2013")],
+)
+def test_shares_are_short(value, text):
+    assert words.share(value) == text
+
+
+def test_a_difference_has_its_sign():
+    assert (words.signed(0.03), words.signed(-0.03), words.signed(0)) == ("+.030", "\u2212.030", "0")

@@ -130,7 +130,11 @@ async def test_t04_an_evolved_note_is_found_by_its_new_text_at_once(open_memory)
     async with open_memory(llm) as memory:
         first = await memory.add("Jonas lives by the harbour.")
         await memory.add("Jonas has left the harbour.")
-        assert (await memory.search("Reykjavik iceland", k=1))[0].note.id == first.id
+        (hit,) = await memory.search("Reykjavik iceland", k=1, explain=True)
+        assert hit.note.id == first.id
+        assert hit.explanation.parts["cover"] > 0
+        (vector,) = memory._rooms.index.vectors([first.id])[1]
+        assert vector.tolist() == (await HashEmbedder().embed([memory._rooms.render(hit.note)]))[0].tolist()
         await memory.add("Jonas and the harbour, a third note.")
         shown = memory._rooms.llm.calls[-1].variables["neighbours"]
         assert "Moved to Reykjavik." in {note["context"] for note in shown}
@@ -139,7 +143,7 @@ async def test_t04_an_evolved_note_is_found_by_its_new_text_at_once(open_memory)
 
 
 async def test_t08_tags_of_the_user_stay_and_fold_case_and_are_capped(open_memory):
-    changes = [(0, [1], "", ["USER", "Extra", "extra", *(f"t{i}" for i in range(4))])]
+    changes = [(0, [1], "", ["TOLD", "USER", "Extra", "extra", "EXTRA", "t0", "t1"])]
     llm = ScriptedLLM({"note": builds, "link_evolve": [weave(changes=changes)]})
     async with open_memory(llm, max_tags=4) as memory:
         first = await memory.add("pinned thing")

@@ -48,8 +48,6 @@ async def weave(draft: Draft) -> None:
 
 async def _at_once(draft: Draft, notes: Sequence[Note], near: Neighbours) -> None:
     """Do both stages for some notes; where no usable reply can be had for all of them, half by half."""
-    if not near.notes and len(notes) == 1:
-        return
     try:
         await _together(draft, notes, near)
     except LLMError as error:
@@ -67,6 +65,9 @@ async def _halved(draft: Draft, notes: Sequence[Note], near: Neighbours, error: 
     middle = len(notes) // 2
     left: list[Note] = []
     for half in (notes[:middle], notes[middle:]):
+        if not near.notes and len(half) == 1:  # what it may be linked with is in the other half
+            left += half
+            continue
         try:
             await _at_once(draft, half, near)
         except LLMError as fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from amem.store.guard import guarded
@@ -44,9 +45,10 @@ class Graphs:
         folders = () if self._folder is None else [path for path in self._folder.iterdir() if path.is_dir()]
         unsaved = [folder for folder in folders if not (folder / _SAVED).exists()]
         for file in [path for folder in unsaved for path in folder.iterdir() if path.name != _HEADER]:
-            if self._blank.get(file) != file.stat().st_mtime_ns:
-                _fill_with_zeros(file)
-                self._blank[file] = file.stat().st_mtime_ns
+            with suppress(FileNotFoundError):  # its collection may have been dropped
+                if self._blank.get(file) != file.stat().st_mtime_ns:
+                    _fill_with_zeros(file)
+                    self._blank[file] = file.stat().st_mtime_ns
 
 
 def _fill_with_zeros(file: Path) -> None:

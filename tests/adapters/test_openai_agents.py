@@ -162,7 +162,6 @@ def test_a_memory_without_async_serves_as_well(tmp_path):
     with Memory.open(tmp_path / "m", embedder=HashEmbedder(), chroma=False) as memory:
         model = ScriptedModel([[assistant_message("Nice!")]])
         agent = Agent(name="helper", model=model, tools=function_tools(memory))
-        Runner.run_sync(agent, "I moved to Busan.", session=AmemSession(memory, "s1"), run_config=QUIET)
+        # Not run_sync, which leaves its event loop open.
+        asyncio.run(Runner.run(agent, "I moved to Busan.", session=AmemSession(memory, "s1"), run_config=QUIET))
         assert [note.content for note in memory.list().notes] == ["I moved to Busan.", "Nice!"]
-    asyncio.get_event_loop_policy().get_event_loop().close()  # `run_sync` leaves its loop open
-    asyncio.set_event_loop(None)

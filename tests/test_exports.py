@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import subprocess
 import sys
 import tomllib
@@ -59,6 +60,7 @@ def test_p7_nothing_is_written_outside_the_memory_s_directory(tmp_path):
         "    memory.add('bread'); memory.add('oven'); print(memory.stats().index)"
     )
     env = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
+    env["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path, env=env
     )

@@ -28,6 +28,7 @@ def test_case_punctuation_articles_and_white_space_are_taken_away(text, normal):
 def test_words_are_compared_by_their_stems_as_often_as_both_have_them():
     assert official.f1("She was sailing boats", "sailed a boat") == pytest.approx(2 * 2 / (4 + 2))
     assert official.f1("boat boat boat", "two boats") == pytest.approx(2 / 5)
+    assert official.f1("boat boat", "two boats, three boats") == pytest.approx(2 * 2 / (2 + 4))
     assert official.f1("", "boat") == official.f1("boat", "") == official.f1("", "") == 0.0
 
 

@@ -201,6 +201,23 @@ class DistillReply(Reply):
     episodes: Annotated[list[DistilledEpisode], Field(max_length=3)]
 
 
+class BriefNote(DistilledNote):
+    """A memory in a few words: what a small model says at length it says twice."""
+
+    turns: Annotated[list[Position], Field(min_length=1, max_length=3)]
+    text: Annotated[str, Field(min_length=1, max_length=240)]
+    keywords: Annotated[list[Word], Field(max_length=4)]
+    tags: Annotated[list[Word], Field(max_length=2)]
+
+
+class BriefDistillReply(Reply):
+    """What a window comes to, within bounds that a model which cannot stop does not turn into a long bill."""
+
+    notes: Annotated[list[BriefNote], Field(max_length=12)]
+    facts: Annotated[list[DistilledFact], Field(max_length=4)]
+    episodes: Annotated[list[DistilledEpisode], Field(max_length=1)]
+
+
 class QueryReply(Reply):
     """Simpler questions; an empty list says that the question needs none."""
 

@@ -32,6 +32,7 @@ def variables(name, text="Bread again."):
         "link_evolve": {"neighbours": [a_note(0, text=text)], "notes": [a_note(1, text=text, near=[0])]},
         "answer": {"context": f"[1] 2024-02-03 Ana: {text}", "question": text},
         "consolidate": {"notes": [{"number": 0, **turn}]},
+        "distill": {"earlier": [turn], "turns": [{"number": 0, **turn}]},
     }[name]
 
 
@@ -40,7 +41,7 @@ def messages(version, name, **options):
 
 
 VERSIONS = ["v1", "v2"]
-NAMES = ("note", "link", "evolve", "link_evolve", "answer", "consolidate")
+NAMES = ("note", "link", "evolve", "link_evolve", "answer", "consolidate", "distill")
 ALL = [(version, name) for version in VERSIONS for name in NAMES]
 
 

@@ -61,7 +61,7 @@ def reply_model(prompts: PromptSet) -> type[AnyReply]:
 def parse(reply: AnyReply, turns: Sequence[Note]) -> Distilled:
     """Map a reply back to ids, and drop what no turn tells.
 
-    A small model loses count within a window: what the turn it names does not tell, and another one does, is that one's.
+    A small model loses count within a window: what the turn it names does not tell, and one other does, is that one's.
     """
     numbered = Numbered(turns)
     memories: list[Memory] = []

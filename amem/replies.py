@@ -218,6 +218,23 @@ class BriefDistillReply(Reply):
     episodes: Annotated[list[DistilledEpisode], Field(max_length=1)]
 
 
+Tells = Literal["event", "plan", "fact", "preference", "feeling", "advice", "question", "repeat", "small talk"]
+"""What a turn tells for the first time; the last three tell nothing."""
+
+
+class SortedTurn(Reply):
+    """What one turn tells."""
+
+    turn: Position
+    tells: Tells
+
+
+class GateReply(Reply):
+    """What each turn tells that the model was asked about."""
+
+    turns: Annotated[list[SortedTurn], Field(max_length=64)]
+
+
 class QueryReply(Reply):
     """Simpler questions; an empty list says that the question needs none."""
 

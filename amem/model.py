@@ -216,6 +216,8 @@ class Cause(Frozen):
     """The notes that brought the change about."""
     undoes: int | None = None
     """The revision taken back, where `kind` is "undo" or "rebuild"."""
+    agent_id: str | None = None
+    """The agent through whose view it was done, or whose notes brought it about; None where no agent is known."""
 
 
 class Revision(Frozen):

@@ -141,8 +141,9 @@ class _Window:
         if not self.waits:
             return None
         return Plan(
-            box=plan.box, at=plan.at, calls=plan.calls, changes=tuple(self.waits), model=plan.model, why=(WHY_HELD,)
-        )
+            box=plan.box, at=plan.at, calls=plan.calls, changes=tuple(self.waits), model=plan.model, why=(WHY_HELD,),
+            agent_id=plan.agent_id,
+        )  # fmt: skip
 
     def results(self, committed: Committed) -> list[AddResult]:
         """Return what became of each turn."""

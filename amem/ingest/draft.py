@@ -155,8 +155,15 @@ class Draft:
             failed=self._failed(),
             spent=self._meter.by_stage(),
             model="" if self.rooms.llm is None else self.rooms.llm.model,
+            agent_id=self._agent,
         )
         return hold(plan, self.window, self.rooms.settings)
+
+    @property
+    def _agent(self) -> str | None:
+        """The agent whose notes these are; None where they are nobody's, or several agents'."""
+        agents = {note.agent_id for note in self.window}
+        return agents.pop() if len(agents) == 1 else None
 
     def _failed(self) -> Call | None:
         """Return what the calls that failed may have been shown, as one call."""

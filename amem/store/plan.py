@@ -118,7 +118,7 @@ class Plan(Frozen):
     settles: int | None = None
     """Number of the held plan that this is, now that it was accepted: it is taken off the list, or nothing is done."""
     agent_id: str | None = None
-    """The agent whose plan it is, as far as its causes name none: through whose view it came, or whose notes it is of."""
+    """The agent whose plan it is, where its causes name none: through whose view it came, or whose notes it is of."""
 
     @property
     def caused_by(self) -> tuple[str, ...]:

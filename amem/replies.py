@@ -45,7 +45,8 @@ class AnchoredNoteFields(Reply):
     words: Annotated[str, Field(max_length=60)]
     keywords: Words
     tags: Words
-    context: Sentence
+    context: Annotated[Sentence, Field(json_schema_extra={"minLength": 1})]
+    """Servers that keep to the schema cannot leave it empty; what others leave empty is still taken."""
 
 
 class AnchoredNoteReply(Reply):
@@ -199,6 +200,40 @@ class DistillReply(Reply):
     notes: Annotated[list[DistilledNote], Field(max_length=16)]
     facts: Annotated[list[DistilledFact], Field(max_length=12)]
     episodes: Annotated[list[DistilledEpisode], Field(max_length=3)]
+
+
+class BriefNote(DistilledNote):
+    """A memory in a few words: what a small model says at length it says twice."""
+
+    turns: Annotated[list[Position], Field(min_length=1, max_length=3)]
+    text: Annotated[str, Field(min_length=1, max_length=240)]
+    keywords: Annotated[list[Word], Field(max_length=4)]
+    tags: Annotated[list[Word], Field(max_length=2)]
+
+
+class BriefDistillReply(Reply):
+    """What a window comes to, within bounds that a model which cannot stop does not turn into a long bill."""
+
+    notes: Annotated[list[BriefNote], Field(max_length=12)]
+    facts: Annotated[list[DistilledFact], Field(max_length=4)]
+    episodes: Annotated[list[DistilledEpisode], Field(max_length=1)]
+
+
+Tells = Literal["event", "plan", "fact", "preference", "feeling", "advice", "question", "repeat", "small talk"]
+"""What a turn tells for the first time; the last three tell nothing."""
+
+
+class SortedTurn(Reply):
+    """What one turn tells."""
+
+    turn: Position
+    tells: Tells
+
+
+class GateReply(Reply):
+    """What each turn tells that the model was asked about."""
+
+    turns: Annotated[list[SortedTurn], Field(max_length=64)]
 
 
 class QueryReply(Reply):

@@ -88,8 +88,12 @@ class Settings(BaseSettings):
     """What a fact does to another one of the same subject and predicate: ends it, leaves it, or waits for `review`."""
     session_buffer: int = Field(default=12, ge=1, le=200)
     """Turns of a session that stay verbatim before the oldest are built into notes."""
-    session_gate: Literal["off", "rules"] = "rules"
-    """Whether rules keep turns of a session from being built: small talk, repeats, echoes. They stay, as raw notes."""
+    session_gate: Literal["off", "rules", "llm"] = "rules"
+    """Whether rules keep turns of a session from being built: small talk, repeats, echoes. They stay, as raw notes.
+
+    With `llm`, a model is asked about those that rules leave undecided: one small call for a window at most. Always off
+    in `paper`; in `atomic` no such call is made, since distilling decides what a turn is worth.
+    """
 
     prompts_version: str | None = None
     prompts_overrides: str | None = None

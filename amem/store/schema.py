@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
-HEAD = "0002"
+HEAD = "0003"
 """The migration these tables stand at; Alembic is loaded only where a database says otherwise."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -185,6 +185,7 @@ revision = Table(
     Column("call_id", Integer, ForeignKey("call.id")),
     Column("version", Integer),  # which version of the note it led to; a link leads to none
     Column("created_at", Micros, nullable=False),
+    Column("agent_id", Text),  # who brought it about
     sqlite_autoincrement=True,
 )
 

@@ -28,7 +28,7 @@ ARGUMENTS = {
 
 
 def verbs(kind):
-    found = {name: verb for name, verb in vars(kind).items() if inspect.iscoroutinefunction(verb)}
+    found = dict(inspect.getmembers(kind, inspect.iscoroutinefunction))
     return {name: verb for name, verb in found.items() if not name.startswith("_")}
 
 
@@ -55,6 +55,37 @@ async def test_a_view_signs_what_is_added_through_it(open_memory):
     signed = [note, other.note, seen.note, fact, episode]
     assert [one.agent_id for one in signed] == ["planner"] * 5
     assert corrected.note.agent_id == "cook"
+
+
+EVOLVES = {
+    "links": [{"source": 1, "targets": [0], "reason": "the same fair", "relation": "follows"}],
+    "changes": [{"because": [1], "neighbour": 0, "context": "The fair was moved.", "keywords": [], "tags": []}],
+}
+
+
+async def by_whom(memory, note_id):
+    return [(change.field, change.cause.kind, change.cause.agent_id) for change in await memory.history(note_id)]
+
+
+async def test_what_a_note_brings_about_in_others_says_whose_note_it_was(open_memory):
+    async with open_memory({"note": builds, "link_evolve": EVOLVES}, similarity_floor=-1.0) as memory:
+        first = await memory.box("team", agent_id="planner").add("The fair is on Sunday.")
+        await memory.box("team", agent_id="cook").add("The fair was moved.")
+        found = await by_whom(memory.box("team"), first.id)
+    assert ("context", "build", "planner") in found
+    assert ("context", "evolve", "cook") in found
+
+
+async def test_who_ended_a_fact_is_said_and_comes_back_with_an_export(open_memory, tmp_path):
+    async with open_memory() as memory:
+        old = (await memory.box("team").facts.add("the fair", "is on", "Sunday", since="2024-05-01")).fact
+        await memory.box("team", agent_id="planner").facts.add("the fair", "is on", "Monday", since="2024-05-02")
+        found = await by_whom(memory.box("team"), old.id)
+        assert ("superseded_by", "supersede", "planner") in found
+        await memory.box("team").export(tmp_path / "team.jsonl")
+    async with open_memory(path="elsewhere") as other:
+        await other.import_from(tmp_path / "team.jsonl")
+        assert await by_whom(other, old.id) == found
 
 
 @pytest.mark.parametrize("agent", ["cook", ""])

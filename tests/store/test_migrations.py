@@ -16,9 +16,11 @@ from ledger_support import Shelf
 from sqlalchemy import inspect
 
 from amem.errors import LedgerTooNew, LedgerUnavailable
+from amem.model import Cause
 from amem.store import schema
 from amem.store.database import Database
 from amem.store.migrations.upgrade import SCRIPTS, upgrade
+from amem.store.plan import Change, Plan
 
 NEXT = f"{int(schema.HEAD) + 1:04}"
 BEFORE_THE_FIRST = """CREATE TABLE alembic_version (
@@ -130,10 +132,28 @@ def test_notes_of_a_ledger_without_kinds_are_plain_notes(tmp_path):
     note = shelf.build(shelf.add("bread oven"), context="Baking.")
     shelf.close()
     without = ["DROP INDEX ix_note_box_kind", *(f"ALTER TABLE note DROP COLUMN {name}" for name in ("kind", "about"))]
+    without.append("ALTER TABLE revision DROP COLUMN agent_id")
     run(tmp_path / "ledger.db", *without, "UPDATE alembic_version SET version_num = '0001'")
     migrated = Shelf(tmp_path)
     assert migrated.get(note) == note
     assert (migrated.get(note).kind, migrated.sql("SELECT kind, about FROM note")) == ("note", [("note", None)])
+    migrated.close()
+
+
+def test_revisions_of_a_ledger_without_agents_are_nobody_s_and_new_ones_are_signed(tmp_path):
+    shelf = Shelf(tmp_path)
+    note = shelf.build(shelf.add("bread oven"), context="Baking.")
+    shelf.close()
+    run(
+        tmp_path / "ledger.db",
+        "ALTER TABLE revision DROP COLUMN agent_id",
+        "UPDATE alembic_version SET version_num = '0002'",
+    )
+    migrated = Shelf(tmp_path)
+    change = Change(note_id=note.id, expected_version=None, fields={"tags": ["x"]}, cause=Cause(kind="user"))
+    migrated.commit(Plan(box=note.box, at=note.created_at, changes=(change,), agent_id="planner"))
+    causes = [revision.cause for revision in migrated.ledger.revisions(note.box, note_id=note.id)]
+    assert [(cause.kind, cause.agent_id) for cause in causes] == [("build", None), ("user", "planner")]
     migrated.close()
 
 

@@ -59,9 +59,7 @@ async def test_a_view_signs_what_is_added_through_it(open_memory):
 
 EVOLVES = {
     "links": [{"source": 1, "targets": [0], "reason": "the same fair", "relation": "follows"}],
-    "changes": [
-        {"because": [1], "neighbour": 0, "context": "The fair was moved.", "keywords": [], "tags": []}
-    ],
+    "changes": [{"because": [1], "neighbour": 0, "context": "The fair was moved.", "keywords": [], "tags": []}],
 }
 
 

@@ -45,7 +45,8 @@ class AnchoredNoteFields(Reply):
     words: Annotated[str, Field(max_length=60)]
     keywords: Words
     tags: Words
-    context: Sentence
+    context: Annotated[Sentence, Field(json_schema_extra={"minLength": 1})]
+    """Servers that keep to the schema cannot leave it empty; what others leave empty is still taken."""
 
 
 class AnchoredNoteReply(Reply):

@@ -104,6 +104,22 @@ class Worker:
         stored = self._rooms.ledger.accept(notes, sources, vectors)
         return [Accepted(note, is_new, bool(vectors), suspicions(note.content)) for note, is_new in stored]
 
+    async def build(
+        self, box: str, accepted: Sequence[Accepted], *, wait: bool, progress: Progress | None = None
+    ) -> Run:
+        """Take what was just accepted in a box through the stages: now, or in the background without `wait`."""
+        fresh = [item.note for item in accepted if item.is_new]
+        embedded = all(item.embedded for item in accepted)
+        results, error = {item.note.id: AddResult(note=item.note) for item in accepted}, None
+        if self._rooms.raw or not fresh:
+            await to_thread(self._rooms.index.put, box, len(fresh))
+        elif wait:
+            done, error = await self.process(fresh, embedded=embedded, progress=progress)
+            results |= {result.note.id: result for result in done}
+        else:
+            self.in_background(fresh, embedded=embedded)
+        return Run([_as_given(results[item.note.id], item) for item in accepted], error)
+
     async def process(
         self, notes: Sequence[Note], *, embedded: bool = False, gated: bool = False, progress: Progress | None = None
     ) -> Run:
@@ -212,6 +228,10 @@ class Worker:
         task.add_done_callback(self._rooms.background.discard)
         task.add_done_callback(lambda _: held.close())
         task.add_done_callback(_tell)
+
+
+def _as_given(result: AddResult, accepted: Accepted) -> AddResult:
+    return result.model_copy(update={"is_new": accepted.is_new, "suspicions": accepted.suspicions})
 
 
 def _tell(task: asyncio.Task[Run]) -> None:

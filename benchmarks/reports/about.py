@@ -35,7 +35,7 @@ def described(entry: SystemConfig) -> str:
     parts += [f"{name} = {value}" for name, value in sorted(entry.settings.items())]
     parts += [f"k = {entry.k}"] if entry.k is not None else []
     parts += [f"window of {entry.window:,} tokens"] if entry.window is not None else []
-    return "; ".join(parts + ([f"written by {entry.model.name}"] if entry.model else []))
+    return "; ".join(parts + ([f"written by {entry.model.label}"] if entry.model else []))
 
 
 def about(runs: Sequence[Run], found: Sequence[Party]) -> About:
@@ -78,6 +78,6 @@ def _choice(data: Data) -> str:
 
 
 def _models(reader: Reader, found: Sequence[Party]) -> dict[str, str]:
-    """Return who read and who wrote, as providers name the model that answered, where they do."""
-    models = {"reader": reader.model.name} if reader.model is not None else {}
-    return models | {party.label: party.entry.model.name for party in found if party.entry.model is not None}
+    """Return who read and who wrote."""
+    models = {"reader": reader.model.label} if reader.model is not None else {}
+    return models | {party.label: party.entry.model.label for party in found if party.entry.model is not None}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .types import Report, Sitting
+    from .types import Report
 
 
 def facts(report: Report) -> Iterator[tuple[str, str]]:
@@ -26,7 +26,7 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "measures", f"version {about.metrics}"
     yield "configuration", ", ".join(about.config)
     yield "seed", str(about.seed)
-    yield "worked", f"{hours(about.sittings):.1f} hours in {len(about.sittings)} sittings"
+    yield "worked", worked(report)
     for name in dict.fromkeys(one.code for one in about.sittings):
         yield "code", name
     for name in dict.fromkeys(one.machine for one in about.sittings):
@@ -37,10 +37,15 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "warning", warning
 
 
-def hours(sittings: tuple[Sitting, ...]) -> float:
-    """Return how long processes worked; of one that was killed nobody knows."""
+def worked(report: Report) -> str:
+    """Say how long the processes worked, and how long what they did took: of a killed process only that is known."""
+    sittings = report.about.sittings
     spans = [(one.started, one.ended) for one in sittings if one.ended is not None]
+    seconds = sum((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() for start, end in spans)
+    killed = len(sittings) - len(spans)
+    lost = f", without {killed} that {'was' if killed == 1 else 'were'} killed" if killed else ""
+    work = sum(row.cost.write.seconds + row.cost.read.seconds for row in report.rows)
     return (
-        sum((datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds() for start, end in spans)
-        / 3600
+        f"{seconds / 3600:.2f} hours in {len(spans)} {'sitting' if len(spans) == 1 else 'sittings'}{lost};"
+        f" writing, searching and answering took {work / 3600:.2f} hours"
     )

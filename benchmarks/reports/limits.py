@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..runs.records import unit  # noqa: TID252 - in a wheel, this package has another name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -88,6 +90,7 @@ def _systems(report: Report, found: Sequence[Party]) -> Iterator[str]:
     over = [row.system for row in report.rows if row.context_tokens and row.context_tokens.mean > report.about.budget]
     if over:
         yield f"Above the budget of {report.about.budget:,} tokens: {', '.join(over)}, to say what everything costs."
+    yield from _cut(found)
     if kinds & {"oracle", "oracle_sessions"}:
         yield "The oracle is told where the answer lies: it bounds what search can give, and is no system."
     pending = {row.system: row.pending for row in report.rows if row.pending}
@@ -102,3 +105,21 @@ def _systems(report: Report, found: Sequence[Party]) -> Iterator[str]:
     if any(party.entry.model is not None for party in found):
         yield "Links and evolution are as good as the model that wrote them; another model makes another memory."
     yield "Seconds are those of the machine named below, with whatever else ran on it."
+
+
+def _cut(found: Sequence[Party]) -> Iterator[str]:
+    """Yield where all that was said did not fit the reader's window."""
+    for party in found:
+        if party.entry.window is None:
+            continue
+        folder, most = party.run.folder, dict[str, int]()
+        for one in party.scores:
+            retrieved = folder.retrieval.get(one.unit)
+            most[one.conversation] = max(most.get(one.conversation, 0), len(retrieved.shown) if retrieved else 0)
+        held = {name: folder.ingest.get(unit(party.entry.label, name)) for name in most}
+        short = [name for name, one in held.items() if one is not None and most[name] < one.turns]
+        if short:
+            yield (
+                f"What was said does not fit the window of {party.entry.window:,} tokens in {len(short)} of"
+                f" {len(most)} conversations: {party.label} has the newest part of it there."
+            )

@@ -29,7 +29,7 @@ P = TypeVar("P", bound=Frozen)
 NOT_IN_HASH = {
     "Config": {"name"},
     "Data": {"path", "disputed", "plan"},
-    "Model": {"api_base", "api_key_env", "timeout", "deadline", "retries"},
+    "Model": {"about", "api_base", "api_key_env", "timeout", "deadline", "retries"},
     "Reader": {"concurrency", "answers"},
     "SystemConfig": {"name", "python"},
 }
@@ -42,6 +42,8 @@ class Model(Frozen):
 
     name: str
     """As litellm spells it."""
+    about: str = ""
+    """For people: which model it is, where its name does not say so."""
     api_base: str | None = None
     api_key_env: str | None = None
     """Name of the environment variable that holds the key, where it is not the provider's own."""
@@ -50,6 +52,11 @@ class Model(Frozen):
     deadline: float | None = Field(default=None, gt=0)
     """Seconds of one call with all its retries; default: three times the timeout."""
     retries: int = Field(default=3, ge=0)
+
+    @property
+    def label(self) -> str:
+        """What stands in reports."""
+        return f"{self.name} ({self.about})" if self.about else self.name
 
 
 class Data(Frozen):
@@ -202,13 +209,14 @@ def meaning(value: Any) -> Any:
     return value
 
 
-def load(path: Path, *, data: Path | None = None, compat: str | None = None) -> Config:
-    """Read a configuration; paths in it are relative to its own folder.
+def load(path: Path, *, data: Path | None = None, compat: str | None = None, api_base: str | None = None) -> Config:
+    """Read a configuration; paths in it are relative to its own folder, or begin with `~`.
 
     Args:
         path: the file.
         data: where the data lies, instead of the place in the file.
         compat: instead of the file's.
+        api_base: where the models are that the file gives an address, instead of that.
 
     Raises:
         InputError: it cannot be read, or a key is unknown or has a bad value, with its place.
@@ -227,7 +235,7 @@ def load(path: Path, *, data: Path | None = None, compat: str | None = None) -> 
         config = Config.model_validate(values)
     except ValidationError as error:
         raise InputError(f"{path}: {'; '.join(map(_problem, error.errors()))}. Nothing was done.") from error
-    return _placed(config, path.parent)
+    return _placed(config if api_base is None else _reached(config, api_base), path.parent)
 
 
 def _problem(found: ErrorDetails) -> str:
@@ -235,6 +243,20 @@ def _problem(found: ErrorDetails) -> str:
     if place == "data.path" and found["type"] == "missing":
         return "it does not say where the data is; give --data PATH"
     return f"{place or 'the file'}: {found['msg']}"
+
+
+def _reached(config: Config, api_base: str) -> Config:
+    """Return the configuration with the models of a server of one's own found at another address."""
+
+    def moved(part: P) -> P:
+        model = getattr(part, "model", None)
+        if model is None or model.api_base is None:
+            return part
+        return part.model_copy(update={"model": model.model_copy(update={"api_base": api_base})})
+
+    return config.model_copy(
+        update={"reader": moved(config.reader), "systems": tuple(moved(system) for system in config.systems)}
+    )
 
 
 def _placed(config: Config, folder: Path) -> Config:
@@ -251,5 +273,5 @@ def _placed(config: Config, folder: Path) -> Config:
 def _from(folder: Path, part: P) -> P:
     """Return a part with its relative paths taken from a folder; no link is resolved: an interpreter may be one."""
     given = {name: getattr(part, name) for name in type(part).model_fields}
-    paths = {name: (folder / value).absolute() for name, value in given.items() if isinstance(value, Path)}
+    paths = {name: (folder / value.expanduser()).absolute() for name, value in given.items() if isinstance(value, Path)}
     return part.model_copy(update=paths)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks_support import BASELINES, RAW, write_config
+from benchmarks_support import BASELINES, RAW, fused, model_reader, write_config
 
 from amem.errors import InputError, SettingsError
 from amem.interfaces.cli.shipped import benchmarks_module
@@ -70,7 +70,7 @@ def test_every_key_is_in_the_hash_or_named_as_left_out():
                    "systems"},
         "Data": {"path", "captions", "shows", "names", "answers", "seed", "episodes", "plan", "conversations",
                  "sessions", "questions", "categories", "limit", "disputed"},
-        "Model": {"name", "api_base", "api_key_env", "timeout", "deadline", "retries"},
+        "Model": {"name", "about", "api_base", "api_key_env", "timeout", "deadline", "retries"},
         "Reader": {"kind", "model", "prompts", "max_tokens", "answers", "concurrency"},
         "SystemConfig": {"kind", "name", "strategy", "without", "settings", "model", "k", "window", "python"},
     }  # fmt: skip
@@ -121,3 +121,29 @@ def test_a_line_of_another_version_is_named_and_left_alone(tmp_path):
     with pytest.raises(InputError, match=r"x\.jsonl:1 is no line of this version"):
         journal.Journal(path, Counted)
     assert path.read_bytes() == b'{"unit":"a","other":1}\n'
+
+
+def test_a_model_with_an_address_can_be_reached_at_another_one_and_stays_the_same_model(tmp_path):
+    path = write_config(
+        tmp_path, "data.json", fused("http://127.0.0.1:1/v1"), RAW, reader=model_reader("http://b:1/v1")
+    )
+    here, there = config.load(path), config.load(path, api_base="http://127.0.0.1:2/v1")
+    models = [there.reader.model, *(one.model for one in there.systems if one.model)]
+    assert [one.api_base for one in models] == ["http://127.0.0.1:2/v1"] * 2
+    assert there.systems[1].model is None
+    assert there.hash == here.hash
+    hosted = path.read_text().replace(', api_base = "http://b:1/v1"', "")
+    path.write_text(hosted)
+    assert config.load(path, api_base="http://127.0.0.1:2/v1").reader.model.api_base is None
+
+
+def test_what_a_model_is_changes_no_hash(written):
+    model = 'kind = "llm"\nmodel = {{ name = "openai/local", {} }}'
+    hashes = {written(reader=model.format(f'about = "{about}"')).hash for about in ("", "a small one")}
+    assert len(hashes) == 1
+
+
+def test_a_path_may_begin_at_home(written, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/ana")
+    entry = '\n[[systems]]\nkind = "a-mem"\npython = "~/a-mem/bin/python"\n'
+    assert str(written(entry).systems[0].python) == "/home/ana/a-mem/bin/python"

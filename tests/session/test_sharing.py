@@ -28,7 +28,7 @@ ARGUMENTS = {
 
 
 def verbs(kind):
-    found = {name: verb for name, verb in vars(kind).items() if inspect.iscoroutinefunction(verb)}
+    found = dict(inspect.getmembers(kind, inspect.iscoroutinefunction))
     return {name: verb for name, verb in found.items() if not name.startswith("_")}
 
 

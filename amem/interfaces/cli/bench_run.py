@@ -42,14 +42,19 @@ def run(
 ) -> None:
     """Run systems on a data set, and score them; the same command goes on after an interruption.
 
+    --api-base says where the models are that CONFIG gives an address.
+
     JSON: a list of `benchmarks.runs.records.Scored`.
     """
     import asyncio
 
     from amem.interfaces.cli.progress import spending
 
-    terminal = call_of(ctx).terminal
-    wanted: Config = benchmarks_module("runs.config").load(config, data=data, compat=compat)
+    call = call_of(ctx)
+    terminal = call.terminal
+    wanted: Config = benchmarks_module("runs.config").load(
+        config, data=data, compat=compat, api_base=call.given.get("api_base")
+    )
     folder = out or Path("bench-runs") / f"{config.stem}-{wanted.hash}"
     with spending(terminal) as moved:
 

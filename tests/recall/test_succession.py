@@ -60,5 +60,7 @@ async def test_a_summary_takes_part_in_the_links_of_its_notes_both_ways_until_it
         summary = done.merged[0].into
         assert await linked(memory, "red boat harbour Oslo") == [buyer]
         assert await linked(memory, "instalments Tom pays") == [summary]
+        assert [note.id for note in await memory.neighbours(summary)] == [buyer]
+        assert [note.id for note in await memory.neighbours(buyer)] == [summary]
         await memory.undo(done.revisions)
         assert await linked(memory, "instalments Tom pays") == [one]

@@ -73,9 +73,7 @@ def live(name: str, api_base: str | None) -> Model:
     """Return a model by its litellm name."""
 
     async def reply(messages: list[dict[str, str]]) -> str:
-        os.environ.setdefault(
-            "LITELLM_LOCAL_MODEL_COST_MAP", "True"
-        )  # else it fetches a price list when it is imported
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # importing it fetches nothing then
         import litellm
 
         done = await litellm.acompletion(model=name, messages=messages, api_base=api_base, max_tokens=300, timeout=60)

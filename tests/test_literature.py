@@ -11,8 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "literature.md"
 NAMED = (
-    "A-Mem: notes", "A-Mem: links", "A-Mem: memory evolution", "Cue, tag, content", "Layered memory", "Fusion", "Memory router",
-    "Semantic store", "Episodic store", "Forgetting curve", "Consolidation", "Conflict handling", "User control",
+    "A-Mem: notes", "A-Mem: links", "A-Mem: memory evolution", "Cue, tag, content", "Layered memory", "Fusion",
+    "Memory router", "Semantic store", "Episodic store", "Forgetting curve", "Consolidation", "Conflict handling",
+    "User control",
 )  # fmt: skip
 ROW = re.compile(
     r"^\| (?P<what>[^|]+) \| [^|]+ \| \[[^\]]+\]\((?P<page>[^)]+)\) \| `(?P<test>[^`]+)` \|$", re.MULTILINE

@@ -9,6 +9,7 @@ import pytest
 from support import NOTHING, builds
 
 from amem.errors import InputError, ReadOnly
+from amem.interfaces.cli import render
 from amem.memory import AsyncMemory
 from amem.session.episodes import Episodes
 from amem.session.facts import Facts
@@ -76,7 +77,7 @@ async def test_what_a_note_brings_about_in_others_says_whose_note_it_was(open_me
     assert ("context", "evolve", "cook") in found
 
 
-async def test_every_verb_that_changes_a_note_says_through_whose_view_it_came(open_memory, clock):
+async def test_every_verb_that_changes_a_note_says_through_whose_view_it_came(open_memory, clock, tmp_path):
     async with open_memory() as memory:
         planner = memory.box("team", agent_id="planner")
         note = await memory.box("team").add("The fair is on Sunday.", tags=["fair"])
@@ -89,6 +90,12 @@ async def test_every_verb_that_changes_a_note_says_through_whose_view_it_came(op
         clock.advance(days=200)
         (faded,) = (await planner.upkeep()).archived
         whose = {(kind, agent) for _, kind, agent in await by_whom(memory.box("team"), note.id)}
+        history = await memory.box("team").history(note.id)
+        await memory.box("team").export(tmp_path / "vault", format="markdown")
+    shown = [render.revision(change).plain.splitlines()[0] for change in history]
+    assert all(f"agent {by.cause.agent_id})" in line for line, by in zip(shown, history, strict=True))
+    (page,) = (page.read_text() for page in (tmp_path / "vault" / "notes").iterdir() if "Sunday" in page.name)
+    assert "tags (user, planner): " in page
     assert faded.note_id == note.id
     assert whose == {
         ("user", "planner"), ("user", "cook"), ("supersede", "planner"), ("undo", "cook"), ("archive", "planner"),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..systems.peers import a_mem, mem0  # noqa: TID252 - in a wheel, this package has another name
 from .types import About, Sitting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..runs.config import Data, Reader, SystemConfig  # noqa: TID252 - in a wheel, this package has another name
+    from ..runs.config import Data, Reader, SystemConfig  # noqa: TID252 - likewise
     from .gathering import Party, Run
 
 _KINDS = {
     "amem": "amem",
-    "a-mem": "the package a-mem of PyPI",
+    "a-mem": f"the package a-mem {a_mem.PACKAGE.version} of PyPI",
+    "mem0": f"the package mem0ai {mem0.PACKAGE.version} of PyPI",
     "none": "no memory: the reader sees the question alone",
     "full_context": "everything that was said, whatever the budget",
     "recent": "the newest turns",

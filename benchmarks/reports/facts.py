@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ..datasets.known import attribution  # noqa: TID252 - in a wheel, this package has another name
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,6 +17,9 @@ def facts(report: Report) -> Iterator[tuple[str, str]]:
     """Yield names and texts."""
     about = report.about
     yield "data", f"{about.data}; {'; '.join(f'SHA-256 of {k} {v}' for k, v in about.data_hashes.items())}"
+    owed = attribution(about.data)
+    if owed is not None:
+        yield "made by", f"{owed}. This report has ids and scores, and none of its texts"
     yield "asked", f"{about.questions} questions of {', '.join(about.conversations)}; {about.choice}"
     yield "reader", about.reader + (f", model {about.models['reader']}" if "reader" in about.models else "")
     yield "category", "not shown to the reader" if about.compat == "fair" else f"shown to the reader ({about.compat})"

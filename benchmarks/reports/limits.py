@@ -81,7 +81,7 @@ def _data(report: Report) -> Iterator[str]:
     if about.data_format == "dialsim":
         yield (
             "DialSim's accuracy depends on the reader's strength first: with weak ones all memories are near chance."
-            " Its time limit was not enforced; the seconds stand in the table of costs."
+            " Its time limit was not enforced; what it would have cost stands in a table of its own."
         )
 
 
@@ -101,6 +101,12 @@ def _systems(report: Report, found: Sequence[Party]) -> Iterator[str]:
         yield (
             "The package a-mem was run with another embedder than its own installation pulls in: the same"
             " all-MiniLM-L6-v2, as amem ships it."
+        )
+    if "mem0" in kinds:
+        yield (
+            "The package mem0ai was run without a network: with all-MiniLM-L6-v2 as amem ships it, and without its"
+            " search by words and by entities, whose data it would download. Its facts are counted as found where the"
+            " turn is evidence that they were taken from, whether they say the same or not."
         )
     if any(party.entry.model is not None for party in found):
         yield "Links and evolution are as good as the model that wrote them; another model makes another memory."

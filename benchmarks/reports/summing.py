@@ -15,6 +15,7 @@ from ..statistics.items import Item, summarise  # noqa: TID252 - likewise
 from .about import about, described
 from .costing import cost_of, latency_of
 from .gathering import alike, parties
+from .lateness import lateness_of
 from .limits import limits
 from .measures import MAIN, MEASURES, REFERENCES
 from .types import Judged, Reference, Report, Row
@@ -76,6 +77,7 @@ def _row(party: Party, scores: Sequence[Scored]) -> Row:
     manifest = party.run.manifest
     holds = [one for one in party.run.folder.ingest.records() if one.unit.startswith(unit(party.entry.label, ""))]
     unanswerable = any(not one.answerable for one in scores)
+    spent = cost_of(party)
     return Row(
         system=party.label,
         about=described(party.entry),
@@ -92,9 +94,10 @@ def _row(party: Party, scores: Sequence[Scored]) -> Row:
         inverted=_estimate(scores, lambda one: one.values.get("amem_c5_inverted")),
         trapped=_estimate(scores, lambda one: one.values.get("trapped")),
         context_tokens=_estimate(scores, lambda one: float(one.tokens)),
-        cost=cost_of(party),
+        cost=spent,
         search=latency_of(party, "search"),
         answer=latency_of(party, "answer"),
+        late=lateness_of(party, spent.write),
         turns=sum(one.turns for one in holds),
         notes=sum(one.notes for one in holds),
         pending=sum(one.pending for one in holds),

@@ -38,6 +38,7 @@ def tables(report: Report) -> Iterator[Table]:
     yield from _disputed(report)
     yield _writing(report)
     yield _reading(report)
+    yield from _late(report)
     yield from _judged(report)
 
 
@@ -184,14 +185,16 @@ def _disputed(report: Report) -> Iterator[Table]:
 def comparisons(report: Report) -> Iterator[Table]:
     """Yield a table for each measure in which ours is compared with the others."""
     for key, found in report.comparisons.items():
+        binary = any(one.p_mcnemar is not None for one in found)
+        exact = " McNemar's test is exact, and takes questions for independent." if binary else ""
         yield Table(
             f"{report.ours} against the others: {measure(key).title}",
             f"{measure(key).about}; the difference on each question, {report.ours} less the other. p from the same"
-            " draws, corrected by Holm for the number of systems.",
-            ("other", "n", "difference", "better on", "worse on", "p", "p, Holm"),
+            f" draws, corrected by Holm for the number of systems.{exact}",
+            ("other", "n", "difference", "better on", "worse on", "p", "p, Holm", *(["p, McNemar"] if binary else [])),
             tuple(
                 (one.other, str(one.difference.questions), words.sure(one.difference, difference=True), str(one.better),
-                 str(one.worse), _p(one.p), _p(one.p_holm))
+                 str(one.worse), _p(one.p), _p(one.p_holm), *([_p(one.p_mcnemar)] if binary else []))
                 for one in found
             ),
         )  # fmt: skip
@@ -235,6 +238,26 @@ def _reading(report: Report) -> Table:
     return Table(
         "Cost of reading", "Searching and answering together, where not said otherwise.", head, _each(report, cells)
     )
+
+
+def _late(report: Report) -> Iterator[Table]:
+    rows = [(row, row.late) for row in report.rows if row.late is not None]
+    if not rows:
+        return
+    head = ["system", "n", "p50 / p95"]
+    for one in rows[0][1].limits:
+        head += [f"later than {one.limit:g} s", f"strict, if these are wrong ({one.limit:g} s)"]
+    yield Table(
+        "Time limits",
+        "DialSim's simulator counts an answer as wrong that comes later than its limit. Here none was cut off; this is"
+        " what would have been: storing one turn (the mean), searching and answering, on this machine.",
+        tuple(head),
+        tuple(
+            (row.system, str(row.answered), words.milliseconds(late.latency),
+             *(words.sure(cell) for one in late.limits for cell in (one.share, one.strict)))
+            for row, late in rows
+        ),
+    )  # fmt: skip
 
 
 def _judged(report: Report) -> Iterator[Table]:

@@ -11,6 +11,24 @@ from ..statistics.cost import Cost, Latency  # noqa: TID252 - in a wheel, this p
 from ..statistics.items import Summary  # noqa: TID252 - in a wheel, this package has another name
 
 
+class Late(Frozen):
+    """A time limit, and what it would cost."""
+
+    limit: float
+    """Seconds."""
+    share: Estimate
+    """Of the answers, later than that."""
+    strict: Estimate
+    """The strict accuracy, if late answers were wrong."""
+
+
+class Lateness(Frozen):
+    """How long questions took: storing one turn (the mean), searching and answering."""
+
+    latency: Latency
+    limits: tuple[Late, ...]
+
+
 class Row(Frozen):
     """One system."""
 
@@ -35,6 +53,8 @@ class Row(Frozen):
     cost: Cost
     search: Latency | None
     answer: Latency | None
+    late: Lateness | None
+    """Of DialSim only."""
     turns: int
     notes: int
     pending: int

@@ -17,7 +17,7 @@ from ..datasets.from_dialsim import AnswerFormat  # noqa: TID252 - in a wheel, t
 from ..systems.ablated import Part  # noqa: TID252 - in a wheel, this package has another name
 
 SystemKind = Literal[
-    "amem", "a-mem", "none", "full_context", "recent", "bm25", "dense", "hybrid", "oracle", "oracle_sessions"
+    "amem", "a-mem", "mem0", "none", "full_context", "recent", "bm25", "dense", "hybrid", "oracle", "oracle_sessions"
 ]
 Compat = Literal["fair", "official", "amem"]
 
@@ -137,11 +137,11 @@ class SystemConfig(Frozen):
     model: Model | None = None
     """Who writes, where a system asks a language model."""
     k: Annotated[int, Field(ge=1)] | None = None
-    """Of `recent`: turns at most. Of `hybrid`: the constant of the fusion. Of `a-mem`: memories looked up."""
+    """Of `recent`: turns at most. Of `hybrid`: the constant of the fusion. Of other people's: memories looked up."""
     window: Annotated[int, Field(ge=1)] | None = None
     """Of `full_context`: tokens that the reader can take."""
     python: Path | None = None
-    """Of `a-mem`: the interpreter of the environment it is installed in."""
+    """Of other people's: the interpreter of the environment it is installed in."""
 
     @property
     def label(self) -> str:
@@ -213,7 +213,7 @@ def load(path: Path, *, data: Path | None = None, compat: str | None = None, api
     """Read a configuration; paths in it are relative to its own folder, or begin with `~`.
 
     Args:
-        path: the file.
+        path: the file, or the name of one that ships, without `.toml`.
         data: where the data lies, instead of the place in the file.
         compat: instead of the file's.
         api_base: where the models are that the file gives an address, instead of that.
@@ -221,10 +221,12 @@ def load(path: Path, *, data: Path | None = None, compat: str | None = None, api
     Raises:
         InputError: it cannot be read, or a key is unknown or has a bad value, with its place.
     """
+    path = _shipped().get(str(path), path)
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        names = ", ".join(sorted(_shipped()))
+        raise InputError(f"{path} cannot be read: {error.strerror or error}. These ship: {names}.") from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} is not TOML: {error}") from error
     if data is not None:
@@ -236,6 +238,11 @@ def load(path: Path, *, data: Path | None = None, compat: str | None = None, api
     except ValidationError as error:
         raise InputError(f"{path}: {'; '.join(map(_problem, error.errors()))}. Nothing was done.") from error
     return _placed(config if api_base is None else _reached(config, api_base), path.parent)
+
+
+def _shipped() -> dict[str, Path]:
+    """Return the configurations that ship, by name."""
+    return {path.stem: path for path in (Path(__file__).parents[1] / "configs").glob("*.toml")}
 
 
 def _problem(found: ErrorDetails) -> str:

@@ -106,7 +106,8 @@ async def _system(found: Material, folder: Folder, label: str, doubted: frozense
         values |= _context_values(conversation, question, retrieved)
         one = _scored(label, question, retrieved, answered, values)
         scores.append(one.model_copy(update={"disputed": (question.conversation, question.index) in doubted}))
-        pairs.append((answered.answer, question.gold or "" if question.answerable else ""))
+        compared = question.answerable and question.right is None
+        pairs.append((answered.answer, question.gold or "" if compared else ""))
     return await _with_similarity(found, scores, pairs)
 
 
@@ -137,6 +138,8 @@ def _refused(question: Question, answer: str) -> bool:
 def _answer_values(question: Question, answer: str, scorer: Scorer, form: str) -> dict[str, float]:
     if form == "locomo":
         return _locomo_values(question, answer, scorer)
+    if question.right is not None:
+        return _choice_values(question, answer)  # a letter shares no words with anything
     values = {} if not question.answerable else _overlap_values(scorer.score(answer, question.gold or ""))
     if form == "dialsim":
         return values | _choice_values(question, answer)
@@ -212,10 +215,14 @@ def _context_values(conversation: Conversation, question: Question, retrieved: R
 
 async def _with_similarity(found: Material, scores: list[Scored], pairs: list[tuple[str, str]]) -> list[Scored]:
     """Add the cosine of answer and right answer; there is none where there is no right answer."""
-    if not found.config.similarity or not pairs:
+    asked = [place for place, (_, gold) in enumerate(pairs) if gold]
+    if not found.config.similarity or not asked:
         return scores
-    values = (await similarities(pairs, found.embedder)).values
+    values = (await similarities([pairs[place] for place in asked], found.embedder)).values
+    near = dict(zip(asked, values, strict=True))
     return [
-        one.model_copy(update={"values": one.values | {"amem_similarity": round(value, 4)}}) if pair[1] else one
-        for one, pair, value in zip(scores, pairs, values, strict=True)
+        one.model_copy(update={"values": one.values | {"amem_similarity": round(near[place], 4)}})
+        if place in near
+        else one
+        for place, one in enumerate(scores)
     ]

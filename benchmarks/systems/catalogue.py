@@ -9,7 +9,7 @@ from amem.settings import Settings
 
 from .ablated import Ablated
 from .amem import Amem
-from .peers.a_mem import HOW, AMem
+from .peers import a_mem, mem0
 from .plain import Everything, Nothing, Oracle, Recent
 from .ranked import Dense, Hybrid, Lexical
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..datasets.conversation import Dataset  # noqa: TID252 - in a wheel, this package has another name
     from ..runs.config import Config, SystemConfig, SystemKind  # noqa: TID252 - likewise
+    from .peers.process import Package
     from .protocol import System
 
 
@@ -78,7 +79,8 @@ def system(entry: SystemConfig, shop: Shop, llm: LLM | None) -> System:
         "oracle": lambda: Oracle(shop.tokenizer, _evidence(shop.data, sessions=False)),
         "oracle_sessions": lambda: Oracle(shop.tokenizer, _evidence(shop.data, sessions=True)),
         "amem": lambda: _amem(entry, shop, llm),
-        "a-mem": lambda: _a_mem(entry, shop, llm),
+        "a-mem": lambda: a_mem.AMem(a_mem.PACKAGE, **_apart(a_mem.PACKAGE, entry, shop, llm), k=entry.k or a_mem.K),
+        "mem0": lambda: mem0.Mem0(mem0.PACKAGE, **_apart(mem0.PACKAGE, entry, shop, llm), k=entry.k or mem0.K),
     }
     return make[entry.kind]()
 
@@ -86,6 +88,7 @@ def system(entry: SystemConfig, shop: Shop, llm: LLM | None) -> System:
 _TAKES = {
     "amem": {"strategy", "without", "settings", "model"},
     "a-mem": {"model", "k", "python"},
+    "mem0": {"model", "k", "python"},
     "recent": {"k"},
     "hybrid": {"k"},
     "full_context": {"window"},
@@ -105,15 +108,16 @@ def _evidence(data: Dataset, *, sessions: bool) -> dict[str, tuple[str, ...]]:
     return {q.key: q.evidence_sessions if sessions else q.evidence for q in questions}
 
 
-def _a_mem(entry: SystemConfig, shop: Shop, llm: LLM | None) -> AMem:
+def _apart(package: Package, entry: SystemConfig, shop: Shop, llm: LLM | None) -> dict[str, Any]:
+    """Return what somebody else's package is made of."""
     if llm is None:
-        raise InputError(f"{entry.label}: the package a-mem needs a model")
+        raise InputError(f"{entry.label}: the package {package.name} needs a model")
     if entry.python is None:
-        raise InputError(f"{entry.label}: the package a-mem needs an environment of its own. {HOW}")
-    return AMem(
-        shop.folder / entry.label, entry.python, llm=llm, embedder=shop.embedder, tokenizer=shop.tokenizer,
-        k=entry.k or 10,
-    )  # fmt: skip
+        raise InputError(f"{entry.label}: the package {package.name} needs an environment of its own. {package.how}")
+    return {
+        "folder": shop.folder / entry.label, "python": entry.python, "llm": llm, "embedder": shop.embedder,
+        "tokenizer": shop.tokenizer,
+    }  # fmt: skip
 
 
 def _amem(entry: SystemConfig, shop: Shop, llm: LLM | None) -> Amem:

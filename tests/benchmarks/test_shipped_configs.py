@@ -7,6 +7,7 @@ import pytest
 from benchmarks_support import plays
 from locomo_support import write_mini
 
+from amem.errors import InputError
 from amem.interfaces.cli.shipped import benchmarks_module
 from amem.testing.fault_server import FaultServer
 
@@ -41,6 +42,13 @@ def without(wanted, *kinds):
 @pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_shipped_configuration_can_be_read(path, mini):
     assert config.load(path, data=mini).systems
+
+
+def test_a_shipped_configuration_is_known_by_its_name_and_a_wrong_name_says_which_there_are(mini):
+    name = "dialsim-extractive"
+    assert config.load(Path(name), data=mini) == loaded(name, mini)
+    with pytest.raises(InputError, match=r"dialsim cannot be read: .* These ship: dialsim-extractive, locomo-49-local"):
+        config.load(Path("dialsim"), data=mini)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

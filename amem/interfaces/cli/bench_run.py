@@ -24,7 +24,9 @@ Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.")]
 
 def run(
     ctx: typer.Context,
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="What to measure: a TOML file.")],
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="What to measure: a TOML file, or the name of one that ships.")
+    ],
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The run's folder. [bench-runs/NAME-HASH]")

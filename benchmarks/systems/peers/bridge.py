@@ -1,4 +1,4 @@
-"""A door on loopback through which another process asks a run's language model, with OpenAI's chat completions.
+"""A door on loopback through which another process asks a run's language model and its embedder, as OpenAI's are asked.
 
 So its calls are counted and kept like all others, whatever client it has.
 """
@@ -17,6 +17,7 @@ from amem.errors import AmemError
 from amem.llm.protocol import Message, PromptRef, Reply, Request
 
 if TYPE_CHECKING:
+    from amem.embedding import Embedder
     from amem.llm.protocol import LLM
 
 _PARAMS = ("temperature", "max_tokens")
@@ -28,11 +29,13 @@ class Bridge:
     Args:
         llm: the model; it is asked in the event loop that entered.
         prompt: what stands for the prompt's name in the run's calls.
+        embedder: of texts; it is asked there too.
     """
 
-    def __init__(self, llm: LLM, prompt: PromptRef) -> None:
+    def __init__(self, llm: LLM, prompt: PromptRef, embedder: Embedder) -> None:
         self._llm = llm
         self._prompt = prompt
+        self._embedder = embedder
         self._loop = asyncio.get_running_loop()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.bridge = self
@@ -54,9 +57,11 @@ class Bridge:
         self._server.server_close()
         self._thread.join()
 
-    def answer(self, body: bytes) -> tuple[int, dict[str, Any]]:
+    def answer(self, path: str, body: bytes) -> tuple[int, dict[str, Any]]:
         """Return status and document for one request; a failure is status 400, which no client tries again."""
         try:
+            if path.endswith("/embeddings"):
+                return 200, self._embedded(json.loads(body))
             request = _request(json.loads(body), self._prompt)
             reply = asyncio.run_coroutine_threadsafe(self._llm.complete(request), self._loop).result()
         except (ValueError, ValidationError, KeyError, TypeError) as error:
@@ -64,6 +69,13 @@ class Bridge:
         except AmemError as error:
             return 400, _refusal(str(error))
         return 200, _document(reply)
+
+    def _embedded(self, body: dict[str, Any]) -> dict[str, Any]:
+        texts = [body["input"]] if isinstance(body["input"], str) else list(body["input"])
+        rows = asyncio.run_coroutine_threadsafe(self._embedder.embed(texts), self._loop).result()
+        data = [{"object": "embedding", "index": n, "embedding": row} for n, row in enumerate(rows.tolist())]
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        return {"object": "list", "data": data, "model": self._embedder.name, "usage": usage}
 
 
 class _Server(ThreadingHTTPServer):
@@ -76,7 +88,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer one request."""
-        status, document = self.server.bridge.answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        status, document = self.server.bridge.answer(
+            self.path, self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        )
         data = json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
@@ -90,11 +104,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _request(body: dict[str, Any], prompt: PromptRef) -> Request:
     form = body.get("response_format") or {}
+    schema = form.get("json_schema", {}).get("schema")
     return Request(
         prompt=prompt,
         variables={},
         messages=tuple(Message(role=one["role"], content=one["content"]) for one in body["messages"]),
-        reply_schema=form.get("json_schema", {}).get("schema"),
+        reply_schema={"type": "object"} if form.get("type") == "json_object" else schema,
         params={name: body[name] for name in _PARAMS if body.get(name) is not None},
     )
 

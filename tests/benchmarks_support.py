@@ -15,7 +15,12 @@ def plays(seen):
     """Answer a request as a model would: build notes from their turns, link nothing, answer with the first memory."""
     asked = seen.body["messages"][-1]["content"]
     anchored = '"words"' in seen.body["messages"][0]["content"]  # prompts v2
-    if turns := _TURN.findall(asked):
+    turns = _TURN.findall(asked)
+    if turns and '"facts"' in seen.body["messages"][0]["content"]:
+        notes = [{"turns": [int(number)], "text": f"Told: {text[:200]}", "keywords": [], "tags": []}
+                 for number, text in turns]  # fmt: skip
+        return says(json.dumps({"notes": notes, "facts": [], "episodes": []}))
+    if turns:
         notes = [{"turn": int(number), "keywords": text.split()[:2], "tags": ["told"], "context": f"About: {text[:80]}",
                   **({"words": " ".join(text.split()[:3])} if anchored else {})}
                  for number, text in turns]  # fmt: skip

@@ -26,7 +26,7 @@ def check(
 
     JSON: an `amem.workbench.checking.Checked`.
     """
-    from amem.interfaces.cli import prompts_show as show
+    from amem.interfaces.cli import prompts_findings as show
     from amem.workbench.checking import check
 
     call = call_of(ctx)

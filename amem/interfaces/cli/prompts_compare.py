@@ -51,7 +51,7 @@ def diff(
 
     The exit code is 1 where they differ. JSON: a list of `amem.workbench.differing.Difference`.
     """
-    from amem.interfaces.cli import prompts_show as show
+    from amem.interfaces.cli import prompts_findings as show
     from amem.workbench.differing import of_sources
 
     call = call_of(ctx)

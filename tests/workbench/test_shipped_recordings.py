@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from amem.llm.metering import Meter
+from amem.llm.recording_file import case_of
 from amem.prompts import PromptSet
 from amem.testing import RecordedLLM
 from amem.workbench.answers import Answers
@@ -22,18 +25,40 @@ def test_every_recording_is_what_its_prompt_asks_today():
     assert check([RECORDINGS]).findings == ()
 
 
-def test_there_are_as_many_as_is_said():
-    found = Counter(recording.request.prompt.name for recording in read_all([RECORDINGS]).values())
-    assert found == {"link": 107, "note": 6}
-
-
-async def test_the_links_of_the_reporting_half_are_as_good_as_is_said():
-    puts = put("report", ["link"])
-    llm = RecordedLLM(RECORDINGS)
-    trials = await Answers(llm, Meter()).all([(one.case, PromptSet("v2")) for one in puts])
-    found = {score.measure: score.a for score in judge("report", puts, trials, trials).scores}
-    balanced = found["links, balanced accuracy"]
-    said = f"**{balanced.value:.2f}** [{balanced.low:.2f}, {balanced.high:.2f}] of {balanced.count} pairs".replace(
-        "0.", "."
+def test_there_are_as_many_cases_as_is_said():
+    found = Counter(
+        (version, name)
+        for version, name, _ in {
+            (one.request.prompt.version, one.request.prompt.name, case_of(one.request))
+            for one in read_all([RECORDINGS]).values()
+        }
     )
-    assert said in DOCS.read_text("utf-8")
+    v2 = {"link": 110, "note": 48, "link_evolve": 39, "evolve": 35, "answer": 28}
+    assert found == {("v2", name): count for name, count in v2.items()} | {
+        ("v1", "link"): 36, ("v1", "note"): 20, ("v1", "evolve"): 17,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "prompt", "measures"),
+    [
+        ("v2", "link", ["links, balanced accuracy"]),
+        ("v2", "note", ["dates resolved", "facts kept"]),
+        ("v2", "evolve", ["wrong changes", "changes made where due", "new facts told"]),
+        ("v1", "evolve", ["wrong changes", "changes made where due", "new facts told"]),
+        ("v2", "answer", ["answers right"]),
+    ],
+)
+async def test_the_replies_to_the_reporting_half_are_as_good_as_is_said(version, prompt, measures):
+    puts = put("report", [prompt])
+    trials = await Answers(RecordedLLM(RECORDINGS), Meter()).all([(one.case, PromptSet(version)) for one in puts])
+    found = {score.measure: score.a for score in judge("report", puts, trials, trials).scores}
+    for measure in measures:
+        value, low, high = (
+            without_zero(number) for number in (found[measure].value, found[measure].low, found[measure].high)
+        )
+        assert f"{value} [{low}, {high}]" in DOCS.read_text("utf-8").replace("**", "")
+
+
+def without_zero(number):
+    return f"{number:.2f}".removeprefix("0")

@@ -173,10 +173,13 @@ async def test_the_endings_of_facts_wait_for_review_where_that_is_asked(atomic):
 
 
 async def test_memories_are_trusted_as_the_least_of_their_turns(atomic):
-    async with atomic({**NOTHING, "notes": REPLY["notes"][:1]}) as memory:
+    async with atomic({**NOTHING, "notes": REPLY["notes"][:2]}) as memory:
+        about = {"speaker": "Ana", "session_id": "s"}
+        await memory.add_many([{"content": MOVED, **about}, {"content": PARTY, "trust": "assistant", **about}])
+        assert [note.trust for note in (await made(memory)).values()] == ["user", "assistant"]
+    async with atomic({**NOTHING, "notes": REPLY["notes"][:1]}, path="tools") as memory:
         await talk(memory, MOVED, trust="tool")
-        (note,) = (await made(memory)).values()
-        assert note.trust == "tool"
+        assert [note.trust for note in (await made(memory)).values()] == ["tool"]
 
 
 async def test_a_turn_in_quarantine_is_not_put_into_other_words(atomic):

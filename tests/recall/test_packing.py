@@ -59,6 +59,12 @@ def test_lines_stand_in_order_of_time_and_the_best_notes_are_chosen():
     assert [item.why for item in context.left_out] == ["it does not fit the budget"]
 
 
+def test_what_is_too_long_takes_no_room_from_what_comes_after_it():
+    found = hits("The oldest.", "The one in between is by far too long to fit.", "The newest.")
+    context = packed(found, budget=28)
+    assert context.text == "[1] 2024-05-01 Ana: The oldest.\n[2] 2024-05-03 Ana: The newest."
+
+
 @pytest.mark.parametrize("again", ["We baked bread!", "we  baked\nbread", "“We baked bread”"])
 def test_what_differs_in_case_and_punctuation_alone_is_said_once(again):
     context = packed(hits("We baked bread.", again))

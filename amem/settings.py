@@ -93,10 +93,9 @@ class Settings(BaseSettings):
     """Shares of a context's tokens that layers are given first, of those that shall differ from the default
     (docs/session.md); what one does not need goes to the others."""
     session_gate: Literal["off", "rules", "llm"] = "rules"
-    """Whether rules keep turns of a session from being built: small talk, repeats, echoes. They stay, as raw notes.
-
-    With `llm`, a model is asked about those that rules leave undecided: one small call for a window at most. Always off
-    in `paper`; in `atomic` no such call is made, since distilling decides what a turn is worth.
+    """Whether rules keep turns of a session, and whatever `atomic` distils, from being built: small talk, repeats,
+    echoes. They stay, as raw notes. With `llm`, a model is asked about those turns of a session that rules leave
+    undecided: one small call for a window at most. Always off in `paper`; `atomic` needs no such call.
     """
 
     prompts_version: str | None = None

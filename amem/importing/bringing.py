@@ -7,7 +7,7 @@ where anything has changed it since.
 from __future__ import annotations
 
 from asyncio import to_thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from amem.model import Cause, Frozen, Link
 from amem.store.plan import Call, Change, Plan, PlannedLink
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from amem.model import Note
     from amem.rooms import Rooms
     from amem.store.plan import Committed
+
+
+T = TypeVar("T")
+
+BATCH = 256
+"""Memories stored in one transaction: a run that is stopped loses no more than these, and others need not wait long."""
 
 
 class Imported(Frozen):
@@ -49,19 +55,24 @@ async def bring_in(rooms: Rooms, worker: Worker, box: str, system: str, found: F
     """Store foreign memories, with all that came with them; what no model of theirs has built stays pending."""
     raw = worker.raw([item.note for item in found.items], box)
     with worker.holding([one.note for one in raw]):
-        accepted = await worker.accept(raw) if raw else []
+        accepted = [one for some in _batches(raw) for one in await worker.accept(some)]
         notes = {item.key: one.note for item, one in zip(found.items, accepted, strict=True)}
-        committed = await apply(rooms, await to_thread(_plan, rooms, box, found.items, notes))
+        items = _batches(found.items)
+        done = [await apply(rooms, await to_thread(_plan, rooms, box, some, notes)) for some in items]
         fresh = [one.note.id for one in accepted if one.is_new]
         await to_thread(_carry_accesses, rooms, found.items, notes, set(fresh))
     return Imported(
         format=system,
         added=tuple(fresh),
         known=len(accepted) - len(fresh),
-        links=len(committed.links),
-        revisions=len(committed.revisions),
-        skipped=(*found.skipped, *_dropped(committed)),
+        links=sum(len(one.links) for one in done),
+        revisions=sum(len(one.revisions) for one in done),
+        skipped=(*found.skipped, *(left for one in done for left in _dropped(one))),
     )
+
+
+def _batches(all_of_them: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (all_of_them[start : start + BATCH] for start in range(0, len(all_of_them), BATCH))
 
 
 def _plan(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
@@ -95,7 +106,8 @@ def _call(by: str, note: Note) -> Call:
 
 
 def _links(rooms: Rooms, items: Sequence[Foreign], notes: Mapping[str, Note]) -> tuple[PlannedLink, ...]:
-    ids, matrix = rooms.index.vectors([note.id for note in notes.values()])
+    ends = {key for item in items for key in (item.key, *(found.target for found in item.links)) if item.links}
+    ids, matrix = rooms.index.vectors(sorted(notes[key].id for key in ends))
     vectors = dict(zip(ids, matrix, strict=True))
     planned = []
     for item in items:

@@ -25,6 +25,7 @@ REPLIES = (DistillReply, BriefDistillReply)
 UNTOLD = "nothing in its turns says so"
 OTHER_LANGUAGE = "it is not in the language of its turns"
 NO_TURN = "it names no turn of the window"
+NOTHING = "the model found nothing to remember in it"
 _TOLD = 0.5
 """Share of the words of a fact's object, or of a note, that its turns must hold: a small model adds its own."""
 
@@ -76,6 +77,8 @@ def parse(reply: AnyReply, turns: Sequence[Note]) -> Distilled:
             continue
         text = _dated(memory.text, tell) if memory.text else ""
         memories.append(memory.model_copy(update={"sources": tuple(note.id for note in tell), "text": text}))
+    if not memories and not skipped:
+        skipped.append(Skipped(stage="distill", what=f"a window of {len(turns)}", why=NOTHING))
     return Distilled(memories=tuple(memories), skipped=tuple(skipped))
 
 

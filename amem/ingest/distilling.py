@@ -200,7 +200,9 @@ async def distil_window(
 
 
 def _passed_over(draft: Draft, note: Note, before: Sequence[Note]) -> bool:
-    why = why_skip(note, before) or next(iter(why_quarantined(note, draft.rooms.settings)), None)
+    settings = draft.rooms.settings
+    why = None if settings.session_gate == "off" else why_skip(note, before)
+    why = why or next(iter(why_quarantined(note, settings)), None)
     if why is not None:
         draft.pass_over(note, why)
     return why is not None

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amem.embedding import HashEmbedder
 from amem.errors import InputError
 from amem.importing import basic_memory
+from amem.memory import AsyncMemory
 from amem.store.doctor import doctor
 
 COFFEE = """---
@@ -91,6 +93,43 @@ async def test_importing_again_brings_what_is_new_and_nothing_twice(open_memory,
         (vault / "Milk.md").write_text("- goes_with [[Coffee Brewing]]")
         done = await memory.import_from(vault, format="basic-memory")
         assert (len(done.added), done.known, done.links) == (1, 3, 1)
+
+
+class Breaks(HashEmbedder):
+    """An embedder that breaks off whatever is going on, the second time it is asked."""
+
+    asked = 0
+
+    async def embed(self, texts):
+        self.asked += 1
+        if self.asked == 2:
+            raise ZeroDivisionError
+        return await super().embed(texts)
+
+
+@pytest.fixture
+def chain(tmp_path, monkeypatch):
+    """Ten pages, each of which leads to the next, and three of them in one transaction."""
+    monkeypatch.setattr("amem.importing.bringing.BATCH", 3)
+    (tmp_path / "chain").mkdir()
+    for n in range(10):
+        text = f"---\ntags: [t{n}]\n---\nPage {n}.\n- leads_to [[{(n + 1) % 10}]]\n"
+        (tmp_path / "chain" / f"{n}.md").write_text(text)
+    return tmp_path / "chain"
+
+
+async def test_p1_an_import_that_was_stopped_keeps_what_it_had_and_is_finished_by_another(chain, tmp_path):
+    async with AsyncMemory.open(tmp_path / "memory", embedder=Breaks(), chroma=False) as memory:
+        with pytest.raises(ZeroDivisionError):
+            await memory.import_from(chain, format="basic-memory")
+    async with AsyncMemory.open(tmp_path / "memory", embedder=HashEmbedder(), chroma=False) as memory:
+        assert len((await memory.list()).notes) == 3
+        done = await memory.import_from(chain, format="basic-memory")
+        assert (len(done.added), done.known, done.links, done.skipped) == (7, 3, 10, ())
+        notes = {note.content.splitlines()[0]: note for note in (await memory.list()).notes}
+        assert [notes[f"Page {n}."].tags for n in range(10)] == [(f"t{n}",) for n in range(10)]
+        beside = await memory.neighbours(notes["Page 4."].id)
+        assert {note.content.splitlines()[0] for note in beside} == {"Page 3.", "Page 5."}
 
 
 async def test_a_vault_without_pages_is_refused(open_memory, tmp_path):

@@ -72,3 +72,11 @@ def test_a_note_that_several_other_turns_might_tell_is_dropped():
 
 def test_a_number_that_no_turn_has_is_not_guessed_at():
     assert [skipped.why for skipped in told([9], "Ben's boiler broke.").skipped] == ["it names no turn of the window"]
+
+
+def test_a_reply_that_finds_nothing_says_so_and_is_no_failure():
+    found = distiller.parse(DistillReply(notes=[], facts=[], episodes=[]), TURNS)
+    assert found.memories == ()
+    assert [(skipped.what, skipped.why) for skipped in found.skipped] == [
+        ("a window of 3", "the model found nothing to remember in it")
+    ]

@@ -128,6 +128,13 @@ async def test_small_talk_is_left_raw_and_costs_no_call(atomic):
         assert result.note.error == "skipped: it is small talk"
 
 
+async def test_without_a_gate_all_that_is_said_is_shown_to_the_model(atomic):
+    async with atomic(NOTHING, session_gate="off") as memory:
+        (result,) = await talk(memory, "Thanks a lot!")
+        assert (result.status, result.distilled) == ("ready", ())
+        assert [skipped.why for skipped in result.skipped] == ["the model found nothing to remember in it"]
+
+
 async def test_an_assistant_that_only_gives_back_is_not_distilled(atomic):
     async with atomic(REPLY) as memory:
         items = [

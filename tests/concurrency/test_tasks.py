@@ -72,8 +72,11 @@ async def test_notes_that_are_being_added_are_not_processed_a_second_time(open_m
     async with open_memory(llm) as memory:
         adding = asyncio.create_task(memory.add("once"))
         await begun.wait()
-        assert list(await memory.process()) == []
+        processing = asyncio.create_task(memory.process())
+        await asyncio.wait([processing], timeout=60)
+        waits = not processing.done()
         go_on.set()
+        assert (waits, list(await processing)) == (False, [])
         assert (await adding).status == "ready"
         assert len(llm.calls) == 1
 

@@ -201,13 +201,15 @@ def test_what_came_back_can_be_undone_and_forgotten_as_before(life, tmp_path, ot
 
 
 def test_what_a_person_said_comes_with_all_that_came_of_it_and_nothing_else(life, tmp_path, other):
-    first, _, third, fourth = life.ids()
+    first, second, third, fourth = life.ids()
+    fact = life.memory.facts.add("Ana", "bakes", "bread", sources=[first]).fact.id
+    life.memory.facts.add("Ben", "sits at", "the table", sources=[second])
     file = exported(life, tmp_path, speaker="Ana")
     assert "on the table" not in "".join(
         line for line in file.read_text("utf-8").split("\n") if '"line":"note"' in line and '"context":""' in line
     )
     done = other.box("ana").import_from(file)
-    assert done.added == (first, third, fourth)
+    assert done.added == (first, third, fourth, fact)
     assert read(file.read_bytes().split(b"\n")[0]).filter == {"archived": True, "outdated": True, "speaker": "Ana"}
     rooms = other._inner._rooms
     assert doctor(rooms.ledger, rooms.vectors).problems == ()

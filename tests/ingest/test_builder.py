@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from amem.ingest import builder
 from amem.model import Note
@@ -13,7 +13,7 @@ TURNS = ("Last Friday I sold the boat.", "The winter was long.", "她已经能�
 
 def notes(*texts):
     return [
-        Note(id=f"n{i}", content=text, occurred_at=WEDNESDAY, created_at=WEDNESDAY)
+        Note(id=f"n{i}", content=text, occurred_at=WEDNESDAY, created_at=WEDNESDAY + timedelta(days=400))
         for i, text in enumerate(texts or TURNS)
     ]
 

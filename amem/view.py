@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from amem.intake import NewNote
+    from amem.store.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class View:
             f"this view writes as the agent {self.agent_id!r}, not as {agent_id!r}. Nothing was stored; leave the"
             " agent_id out, or ask the memory for another view."
         )
+
+    def by(self, plan: Plan) -> Plan:
+        """Return a plan with the name of whose it is."""
+        return plan if self.agent_id is None else plan.model_copy(update={"agent_id": self.agent_id})
 
     def signed(self, new: NewNote) -> NewNote:
         """Return a text with the name of who writes it."""

@@ -131,6 +131,18 @@ async def update(memory, ids):
     await memory.update(ids[0], tags=["mine"], context="Mine.", metadata={"a": [1]})
 
 
+async def pin(memory, ids):
+    await memory.pin(ids[0])
+
+
+async def fact(memory, ids):
+    await memory.facts.add("Mira", "bakes", "bread", sources=[ids[0]])
+
+
+async def correct(memory, ids):
+    await memory.correct(ids[2], TEXTS[3])
+
+
 async def undo(memory, ids):
     await memory.undo(caused_by=ids[2])
 
@@ -161,8 +173,10 @@ async def reindex_embed(memory, ids):
 
 VERBS = {
     verb.__name__: verb
-    for verb in (add, evolve, evolve_dry, update, undo, undo_one, delete, process, reindex, reindex_embed)
-}
+    for verb in (
+        add, evolve, evolve_dry, update, pin, fact, correct, undo, undo_one, delete, process, reindex, reindex_embed,
+    )
+}  # fmt: skip
 
 
 def do_verb(fuse, directory, verb, settings):

@@ -68,14 +68,15 @@ def lives(work, *, place, at=lambda steps: steps):
 
 async def state(memory):
     """All that a memory says, without ids and moments."""
-    notes = {note.id: note for note in (await memory.list(limit=1000, archived=True)).notes}
+    notes = {note.id: note for note in (await memory.list(limit=1000, archived=True, outdated=True)).notes}
     links = {
         (notes[link.source].content, notes[link.target].content, link.relation)
         for note_id in notes
         for link in await memory.links(note_id)
     }
+    built = ("status", "pending_reason", "keywords", "tags", "context", "position", "pinned")
     said = [
-        (n.content, n.status, n.pending_reason, n.keywords, n.tags, n.context, n.position, n.pinned, str(n.metadata))
+        (n.content, *(getattr(n, name) for name in built), str(n.metadata), n.superseded_by is None)
         for n in notes.values()
     ]
     return said, sorted(links)

@@ -64,6 +64,7 @@ def test_an_undone_text_is_searched_as_it_was_before(shelf):
     old, note = shelf.ready("bread oven"), shelf.ready("sourdough")
     before = shelf.vectors.vectors_of([old.id])[1].tolist()
     (revision,) = shelf.evolve(old, note, context="Zanzibar.").revisions
+    assert shelf.holding("zanzibar") == [old.id]
     shelf.undo(revision.id)
     assert shelf.holding("zanzibar") == []
     assert shelf.vectors.vectors_of([old.id])[1].tolist() == before

@@ -45,7 +45,9 @@ async def again(memory, verb):
     await VERBS[verb](memory, [note.id for note in (await memory.list()).notes])
 
 
-@pytest.mark.parametrize("verb", ["evolve", "evolve_dry", "update", "undo", "undo_one", "reindex", "reindex_embed"])
+@pytest.mark.parametrize(
+    "verb", ["evolve", "evolve_dry", "update", "pin", "fact", "undo", "undo_one", "reindex", "reindex_embed"]
+)
 async def test_p3_a_verb_killed_at_any_step_is_done_whole_or_not_at_all(lived_in, tmp_path, verb):
     copy = copies(lived_in, tmp_path)
     before, after = await before_and_after(copy, verb)
@@ -97,6 +99,21 @@ async def test_p1_a_killed_add_leaves_every_note_once_and_whole(lived_in, tmp_pa
             assert await state(memory) == after, step
             await goes_on(memory)
     assert {"embed 1", "ask note 1", "ask link_evolve 1", "commit 2"} < set(reached)
+
+
+async def test_p1_a_killed_correction_stands_in_the_place_of_the_wrong_note_or_not_at_all(lived_in, tmp_path):
+    copy = copies(lived_in, tmp_path)
+    _, after = await before_and_after(copy, "correct")
+    for step, (place, *_) in lives(do_verb, place=lambda: (copy(), "correct", {})):
+        async with opened(place) as memory:
+            there = await contents(memory)
+            assert there in (TEXTS[:3], [*TEXTS[:2], TEXTS[3]]), step
+            assert problems(memory) == set(), step
+            if there == TEXTS[:3]:
+                await again(memory, "correct")
+            await memory.process()
+            assert await state(memory) == after, step
+            await goes_on(memory)
 
 
 async def test_p1_a_killed_import_is_resumed_and_neither_doubles_nor_loses_anything(tmp_path):

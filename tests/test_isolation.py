@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 from support import Clock, counting_ids
 from talkative import Talkative
 
@@ -80,6 +80,31 @@ class Boxes(RuleBasedStateMachine):
         with suppress(NoteNotFound):
             box = self.owners[note]
             self.box(box).update(note, tags=[f"mine {CANARIES[box]}"])
+
+    @rule(target=notes, note=notes, text=st.sampled_from(TEXTS))
+    def correct(self, note, text):
+        box = self.owners[note]
+        try:
+            result = self.box(box).correct(note, f"{text} {CANARIES[box]}")
+        except (NoteNotFound, InputError):  # it is gone, or its place is taken
+            return multiple()
+        self.owners[result.id] = box
+        return result.id
+
+    @rule(target=notes, box=BOXES, text=st.sampled_from(TEXTS), session=st.sampled_from(["s1", "s2"]))
+    def observe(self, box, text, session):
+        seen = self.box(box).session(session).observe(f"{text} {CANARIES[box]}")
+        self.owners[seen.note.id] = box
+        return seen.note.id
+
+    @rule(box=BOXES, what=st.sampled_from(["bread", "cake"]))
+    def state_what_holds(self, box, what):
+        self.box(box).facts.add("Ana", "bakes", f"{what} {CANARIES[box]}")
+        self.box(box).episodes.add(f"the {what} burnt {CANARIES[box]}", ["opened the oven"])
+
+    @rule(box=BOXES)
+    def tidy_up(self, box):
+        self.box(box).upkeep()
 
     @rule(target=revisions, note=notes)
     def evolve(self, note):
@@ -157,11 +182,13 @@ class Boxes(RuleBasedStateMachine):
 def _everything(box, words):
     """All that a box says of itself, also when it is asked for what others hold."""
     question = f"bread oven {' '.join(words)}"
-    page = box.list(limit=1000)
+    page = box.list(limit=1000, archived=True, outdated=True)
     yield page
     yield box.search(question, k=50, explain=True, links=20)
     yield box.search(words[0], k=50, speaker="Ana")
     yield box.recall(question, budget=10_000)
+    yield box.facts.list(outdated=True), box.facts.search(question, k=50), box.episodes.search(question, k=50)
+    yield box.session("s1").turns(), box.session("s1").context(question, 10_000)
     for note in page.notes[-3:]:
         yield box.get(note.id), box.links(note.id), box.neighbours(note.id), box.history(note.id)
     for note in page.notes[:1]:
@@ -171,7 +198,7 @@ def _everything(box, words):
 
 
 Boxes.TestCase.settings = settings(
-    max_examples=4, stateful_step_count=10, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=4, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestBoxes = Boxes.TestCase
 

@@ -63,7 +63,7 @@ def test_sessions_facts_and_episodes_work_without_async(memory):
     seen = session.observe("I moved to Busan.", speaker="Ana")
     assert "I moved to Busan." in session.context("Where does Ana live?", 200).text
     assert session.end() == [seen.note.id]
-    assert [step.step for step in session.trace] == ["observe", "context", "end"]
+    assert [step.step for step in session.trace] == ["observe", "context", "build", "end"]
     assert session.id == "s1"
     stated = memory.facts.add("Ana", "lives in", "Busan", since="2023-06-01")
     assert memory.facts.list() == memory.facts.search("Where does Ana live?") == [stated.fact]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from amem.errors import InputError, NoteNotFound
 from amem.filters import same_json
-from amem.memory import MAX_PAGE
+from amem.verbs.reading import MAX_PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -40,8 +40,14 @@ def correction(old: Note, content: str, given: Mapping[str, Any]) -> NewNote:
     return NewNote.of({**kept, **{k: v for k, v in given.items() if v is not None}, "content": content})
 
 
-async def correct(rooms: Rooms, old: Note, new: NewNote) -> Accepted:
+async def correct(rooms: Rooms, old: Note, new: NewNote, *, agent_id: str | None = None) -> Accepted:
     """Store a text in the place of a note: both happen, or neither.
+
+    Args:
+        rooms: the memory's parts.
+        old: the note that is wrong.
+        new: what is right.
+        agent_id: who says so; the note itself may be signed by who wrote the wrong one.
 
     Raises:
         InputError: another note has taken the place meanwhile; nothing was changed.
@@ -55,7 +61,8 @@ async def correct(rooms: Rooms, old: Note, new: NewNote) -> Accepted:
         log.warning("the correction is stored without a vector, found by its words: %s", error)
     arriving = raw.model_copy(update={"status": "archived"})
     while True:
-        plan = Plan(box=old.box, at=rooms.now(), changes=(coming_in(arriving), succeeded(old, arriving)), whole=True)
+        changes = (coming_in(arriving), succeeded(old, arriving))
+        plan = Plan(box=old.box, at=rooms.now(), changes=changes, whole=True, agent_id=agent_id)
         try:
             committed = await apply(rooms, plan, vectors, new=[(arriving, None)])
         except GroundMoved:  # somebody changed the note in between: see whether it can still be corrected

@@ -8,16 +8,20 @@ from amem.ingest.language import keeps_script
 from amem.ingest.relative import meant_dates
 from amem.ingest.shown import Numbered, earlier
 from amem.model import Episode, Fact, Frozen, Note, Skipped
-from amem.recall.words import content_words
+from amem.recall.words import told_share
+from amem.replies import BriefDistillReply, DistillReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from amem.llm.protocol import Request
     from amem.prompts import PromptSet
-    from amem.replies import DistillReply
+
+    AnyReply = DistillReply | BriefDistillReply
 
 PROMPT = "distill"
+REPLIES = (DistillReply, BriefDistillReply)
+"""The kinds of reply that are read; what a template that names neither is answered with stands first."""
 UNTOLD = "nothing in its turns says so"
 OTHER_LANGUAGE = "it is not in the language of its turns"
 NO_TURN = "it names no turn of the window"
@@ -49,14 +53,24 @@ def request(turns: Sequence[Note], before: Sequence[Note], prompts: PromptSet, *
     return prompts.render(PROMPT, variables, params={"max_tokens": max_tokens})
 
 
-def parse(reply: DistillReply, turns: Sequence[Note]) -> Distilled:
-    """Map a reply back to ids, and drop what no turn tells."""
+def reply_model(prompts: PromptSet) -> type[AnyReply]:
+    """Return the model of the replies that the template asks for."""
+    return prompts.reply(PROMPT, *REPLIES)
+
+
+def parse(reply: AnyReply, turns: Sequence[Note]) -> Distilled:
+    """Map a reply back to ids, and drop what no turn tells.
+
+    A small model loses count within a window: what the turn it names does not tell, and one other does, is that one's.
+    """
     numbered = Numbered(turns)
     memories: list[Memory] = []
     skipped: list[Skipped] = []
     for numbers, what, said, memory in _proposals(reply):
         tell = [note for number in dict.fromkeys(numbers) if (note := numbered.note(number)) is not None]
         why = _why_not(said, tell)
+        if why == UNTOLD and (teller := _teller(said, turns)) is not None:
+            tell, why = [teller], None
         if why is not None:
             skipped.append(Skipped(stage="distill", what=what, why=why))
             continue
@@ -65,7 +79,7 @@ def parse(reply: DistillReply, turns: Sequence[Note]) -> Distilled:
     return Distilled(memories=tuple(memories), skipped=tuple(skipped))
 
 
-def _proposals(reply: DistillReply) -> Iterator[tuple[Sequence[int], str, str, Memory]]:
+def _proposals(reply: AnyReply) -> Iterator[tuple[Sequence[int], str, str, Memory]]:
     """Yield each proposal: the turns it names, what it is, the words that its turns must hold, and what it says."""
     for note in reply.notes:
         text = note.text.strip()
@@ -91,14 +105,13 @@ def _why_not(said: str, tell: Sequence[Note]) -> str | None:
     source = " ".join(f"{note.speaker or ''} {note.content}" for note in tell)
     if not keeps_script(source, said):
         return OTHER_LANGUAGE
-    words, known = content_words(said), {_stem(word) for word in content_words(source)}
-    told = sum(_stem(word) in known for word in words)
-    return UNTOLD if words and told < _TOLD * len(words) else None
+    return UNTOLD if told_share(said, source) < _TOLD else None
 
 
-def _stem(word: str) -> str:
-    """Return a word without what inflection changes, roughly; words of two and more signs of CJK are bigrams."""
-    return word[: max(3, len(word) - 3)] if len(word) > 4 else word
+def _teller(said: str, turns: Sequence[Note]) -> Note | None:
+    """Return the one turn that tells something, or None where none does, or more than one."""
+    told = [note for note in turns if _why_not(said, [note]) is None]
+    return told[0] if len(told) == 1 else None
 
 
 def _dated(text: str, tell: Sequence[Note]) -> str:

@@ -18,7 +18,6 @@ from amem.ingest.timeline import ALL_FACTS, settle_all
 from amem.ingest.vectors import embed, embed_those
 from amem.llm.faults import is_about_its_texts
 from amem.model import TRUST_RANK, AddResult, Cause, Fact, Link, Note, Skipped
-from amem.replies import DistillReply
 from amem.store.plan import Change, Plan, PlannedLink, apply_change
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class _Window:
         before = await pipeline.earlier_turns(draft, turns)
         request = distiller.request(turns, before, self.rooms.prompts, max_tokens=self.rooms.reply_cap(2 * len(turns)))
         try:
-            reply = await draft.ask(request, "distill", DistillReply)
+            reply = await draft.ask(request, "distill", distiller.reply_model(self.rooms.prompts))
         except LLMError as error:
             if not is_about_its_texts(error):
                 raise
@@ -142,8 +141,9 @@ class _Window:
         if not self.waits:
             return None
         return Plan(
-            box=plan.box, at=plan.at, calls=plan.calls, changes=tuple(self.waits), model=plan.model, why=(WHY_HELD,)
-        )
+            box=plan.box, at=plan.at, calls=plan.calls, changes=tuple(self.waits), model=plan.model, why=(WHY_HELD,),
+            agent_id=plan.agent_id,
+        )  # fmt: skip
 
     def results(self, committed: Committed) -> list[AddResult]:
         """Return what became of each turn."""

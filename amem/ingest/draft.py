@@ -56,6 +56,7 @@ class Draft:
         self._builds: dict[str, tuple[dict[str, JsonValue], int | None]] = {}
         self._errors: dict[str, AmemError] = {}
         self._passed: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
         self._rebuild = rebuild
 
     def read(self, note_ids: Sequence[str]) -> dict[str, Note]:
@@ -107,6 +108,14 @@ class Draft:
         """Leave a note raw that is not worth a call."""
         self._passed[note.id] = why
 
+    def passes(self, note: Note) -> bool:
+        """Whether a note is left raw."""
+        return note.id in self._passed
+
+    def keep(self, note: Note, why: str) -> None:
+        """Note down why a note is worth a call."""
+        self._kept[note.id] = why
+
     def leave(self, note: Note, error: AmemError) -> None:
         """Leave one note pending, with its error."""
         self._errors[note.id] = error
@@ -130,7 +139,7 @@ class Draft:
     @property
     def built_notes(self) -> list[Note]:
         """The notes that stages 2 and 3 go on with."""
-        return [self.notes[note.id] for note in self.window if note.id not in self._errors]
+        return [self.notes[note.id] for note in self.window if note.id not in {*self._errors, *self._passed}]
 
     def plan(self) -> Plan:
         """Return everything the draft wants to change."""
@@ -146,8 +155,15 @@ class Draft:
             failed=self._failed(),
             spent=self._meter.by_stage(),
             model="" if self.rooms.llm is None else self.rooms.llm.model,
+            agent_id=self._agent,
         )
         return hold(plan, self.window, self.rooms.settings)
+
+    @property
+    def _agent(self) -> str | None:
+        """The agent whose notes these are; None where they are nobody's, or several agents'."""
+        agents = {note.agent_id for note in self.window}
+        return agents.pop() if len(agents) == 1 else None
 
     def _failed(self) -> Call | None:
         """Return what the calls that failed may have been shown, as one call."""
@@ -188,6 +204,7 @@ class Draft:
                     r for r in committed.revisions
                     if r.cause.kind == "evolve" and note.id in r.cause.notes and r.note_id != note.id
                 ),
+                kept=self._kept.get(note.id),
                 skipped=(*self.skipped, *committed.skipped),
                 held=committed.held,
                 usage=self.usage,

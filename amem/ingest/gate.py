@@ -21,6 +21,8 @@ SMALL_TALK = "it is small talk"
 _LEAST_ECHO = 5
 """Words with a meaning that a turn must have before it counts as an echo: short answers repeat the question's."""
 _ECHO = 0.9
+_PLENTY = 8
+"""Words with a meaning from which a user's turn is not small talk."""
 _LONGEST = 6
 """Words of the longest small talk."""
 _PLEASANT = """
@@ -37,6 +39,7 @@ _CJK_PLEASANTRIES = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _SIGNIFICANT = re.compile(r"\w")
+_NUMBER = re.compile(r"\d")
 
 
 def why_skip(turn: Note, before: Sequence[Note]) -> str | None:
@@ -55,6 +58,23 @@ def why_skip(turn: Note, before: Sequence[Note]) -> str | None:
         if _same_words(turn, note):
             return f"it repeats note {note.id}"
     return _echo(turn, before)
+
+
+def why_keep(turn: Note, before: Sequence[Note]) -> str | None:
+    """Say why a turn that no rule keeps out is worth building, or return None where a model might tell better.
+
+    Args:
+        turn: what was said.
+        before: what was said just before it, in its session.
+    """
+    if turn.trust != "user" or is_question(turn.content):
+        return None
+    if before and before[-1].speaker != turn.speaker and is_question(before[-1].content):
+        return "it answers a question"
+    if _NUMBER.search(turn.content):
+        return "it has a number"
+    words = len(content_words(turn.content))
+    return f"it says {words} words with a meaning" if words >= _PLENTY else None
 
 
 def _is_small_talk(text: str) -> bool:

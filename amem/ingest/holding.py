@@ -34,6 +34,7 @@ def hold(plan: Plan, window: Sequence[Note], settings: Settings) -> Plan:
         links=_moved(plan.links, places),
         model=plan.model,
         why=why,
+        agent_id=plan.agent_id,
     )
     kept = tuple(change for change in plan.changes if change.note_id in own)
     return plan.model_copy(update={"changes": kept, "links": (), "held": held})

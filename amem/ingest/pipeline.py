@@ -7,7 +7,7 @@ from asyncio import CancelledError, to_thread
 from typing import TYPE_CHECKING
 
 from amem.errors import BadReply, EmbeddingError, LLMError
-from amem.ingest import builder, plan
+from amem.ingest import builder, gatekeeper, plan
 from amem.ingest.draft import Draft
 from amem.ingest.strategies import weave
 from amem.ingest.suspicion import company
@@ -30,7 +30,7 @@ EARLIER_TURNS = 2
 
 
 async def process_window(
-    rooms: Rooms, notes: Sequence[Note], *, embedded: bool = False
+    rooms: Rooms, notes: Sequence[Note], *, embedded: bool = False, gated: bool = False
 ) -> tuple[list[AddResult], AmemError | None]:
     """Take pending notes of one box through all stages; a failure leaves them pending with its error.
 
@@ -38,6 +38,7 @@ async def process_window(
         rooms: where they are.
         notes: the window.
         embedded: all of them are known to have vectors.
+        gated: ask the model first which of them are worth building, where rules cannot tell.
 
     Returns:
         One result for each note, in order, and the first error met. Nothing is raised for a fault of the model.
@@ -47,7 +48,8 @@ async def process_window(
         # What is built needs a vector: while the embedder is down, nothing is paid for that could not be kept.
         if not embedded:
             await embed_those(rooms, notes)
-        await build(draft, [note for note in notes if draft.needs_building(note)])
+        worth = await gatekeeper.sift(draft, notes, await earlier_turns(draft, notes)) if gated else notes
+        await build(draft, [note for note in worth if draft.needs_building(note)])
         await weave(draft)
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)

@@ -104,16 +104,39 @@ class Worker:
         stored = self._rooms.ledger.accept(notes, sources, vectors)
         return [Accepted(note, is_new, bool(vectors), suspicions(note.content)) for note, is_new in stored]
 
-    async def process(self, notes: Sequence[Note], *, embedded: bool = False, progress: Progress | None = None) -> Run:
+    async def build(
+        self, box: str, accepted: Sequence[Accepted], *, wait: bool, progress: Progress | None = None
+    ) -> Run:
+        """Take what was just accepted in a box through the stages: now, or in the background without `wait`."""
+        fresh = [item.note for item in accepted if item.is_new]
+        embedded = all(item.embedded for item in accepted)
+        results, error = {item.note.id: AddResult(note=item.note) for item in accepted}, None
+        if self._rooms.raw or not fresh:
+            await to_thread(self._rooms.index.put, box, len(fresh))
+        elif wait:
+            done, error = await self.process(fresh, embedded=embedded, progress=progress)
+            results |= {result.note.id: result for result in done}
+        else:
+            self.in_background(fresh, embedded=embedded)
+        return Run([_as_given(results[item.note.id], item) for item in accepted], error)
+
+    async def process(
+        self, notes: Sequence[Note], *, embedded: bool = False, gated: bool = False, progress: Progress | None = None
+    ) -> Run:
         """Take pending notes through all stages, window by window; a hopeless error leaves the rest queued.
 
         Args:
             notes: which.
             embedded: they are known to have vectors, so that this need not be looked up.
+            gated: they are turns of a session, of which the setting `session_gate` says what is worth building.
             progress: called after each window.
         """
-        stages = distil_window if self._rooms.settings.strategy == "atomic" else process_window
-        work = partial(stages, self._rooms, embedded=embedded)
+        settings = self._rooms.settings
+        if settings.strategy == "atomic":
+            work: Work = partial(distil_window, self._rooms, embedded=embedded)
+        else:
+            asks = gated and settings.session_gate == "llm" and settings.strategy != "paper"
+            work = partial(process_window, self._rooms, embedded=embedded, gated=asks)
         with self.holding(notes):
             return await self.run(list(self.windows(notes)), work, progress=progress)
 
@@ -180,15 +203,35 @@ class Worker:
             for _, turns in sorted(kinds.items()):
                 yield from (turns[start : start + size] for start in range(0, len(turns), size))
 
-    def in_background(self, notes: Sequence[Note], *, embedded: bool) -> None:
-        """Process notes after the caller has gone on; `close` waits for it."""
+    def in_background(
+        self, notes: Sequence[Note], *, embedded: bool, gated: bool = False, then: Callable[[Run], None] | None = None
+    ) -> None:
+        """Process notes after the caller has gone on; `close` waits for it.
+
+        Args:
+            notes: which.
+            embedded: as in `process`.
+            gated: likewise.
+            then: told what came of it.
+        """
+
+        async def work() -> Run:
+            run = await self.process(notes, embedded=embedded, gated=gated)
+            if then is not None:
+                then(run)
+            return run
+
         held = ExitStack()
         held.enter_context(self.holding(notes))
-        task = asyncio.get_running_loop().create_task(self.process(notes, embedded=embedded))
+        task = asyncio.get_running_loop().create_task(work())
         self._rooms.background.add(task)
         task.add_done_callback(self._rooms.background.discard)
         task.add_done_callback(lambda _: held.close())
         task.add_done_callback(_tell)
+
+
+def _as_given(result: AddResult, accepted: Accepted) -> AddResult:
+    return result.model_copy(update={"is_new": accepted.is_new, "suspicions": accepted.suspicions})
 
 
 def _tell(task: asyncio.Task[Run]) -> None:

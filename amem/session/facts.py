@@ -184,7 +184,7 @@ class Facts:
         return Stated(fact=known_fact(stored, settled.contested), is_new=True, ended=ended, held=committed.held)
 
     def _plan(self, settled: Settled, policy: Policy) -> Plan:
-        plan = Plan(box=self._box, at=self._rooms.now(), changes=settled.ends)
+        plan = self._view.by(Plan(box=self._box, at=self._rooms.now(), changes=settled.ends))
         if policy != "ask" or not settled.ends:
             return plan
         waits = plan.model_copy(update={"why": (WHY_HELD,)})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import EmbeddingError, InputError
-from amem.ingest.gate import why_skip
+from amem.ingest.gate import why_keep, why_skip
 from amem.ingest.vectors import embed
 from amem.intake import NewNote, question_text
 from amem.model import Frozen, Moment, Note
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from amem.ingest.worker import Raw, Worker
+    from amem.ingest.worker import Raw, Run, Worker
     from amem.rooms import Rooms
     from amem.view import View
 
@@ -29,6 +29,7 @@ LOOK_BACK = 10
 """Turns among which a repeat is looked for."""
 NEAR = 0.97
 """Cosine from which a turn says what the same speaker said before."""
+UNDECIDED = "no rule speaks against it"
 _TRACES = 200
 _ALL = 2**31
 """More turns than any session has."""
@@ -42,6 +43,8 @@ class Observed(Frozen):
     is_new: bool
     skipped: str | None = None
     """Why it is not worth building; it stays a raw note then."""
+    kept: str | None = None
+    """Why it is worth building, where the gate was asked."""
     handed_down: tuple[str, ...] = ()
     """Turns that overflowed from the buffer, and are being built into notes."""
 
@@ -51,11 +54,13 @@ class Trace(Frozen):
 
     at: Moment
     step: str
-    """`observe` or `context`."""
+    """`observe`, `context`, `build`, where turns became notes, or `end`."""
     read: tuple[str, ...] = ()
+    """Ids of what was looked at: what a context cites, what calls to a model were shown."""
     wrote: tuple[str, ...] = ()
+    """Ids of what was stored, built, distilled, or changed by evolution."""
     remarks: tuple[str, ...] = ()
-    """Why something was not built, or which layer failed."""
+    """Why something was built or was not, or which layer failed."""
 
 
 class AsyncSession:
@@ -103,18 +108,19 @@ class AsyncSession:
         new = self._view.signed(NewNote.of(message, **common)).model_copy(update={"session_id": self._id})
         (raw,) = self._worker.raw([new], self._box)
         vectors = await self._vectors(raw)
-        why = await to_thread(self._why_skip, raw, vectors)
+        why, keep = await to_thread(self._gate, raw, vectors)
         if why is not None:
             kept = raw.note.model_copy(update={"pending_reason": "raw", "error": f"skipped: {why}"})
             raw = raw._replace(note=kept)
         with self._worker.holding([raw.note]):
             (accepted,) = await self._worker.accept([raw], vectors)
         handed = await self._overflow(wait=wait)
-        self._note("observe", wrote=[accepted.note.id], remarks=[] if why is None else [why])
+        self._note("observe", wrote=[accepted.note.id], remarks=[word for word in (why, keep) if word])
         return Observed(
             note=accepted.note,
             is_new=accepted.is_new,
             skipped=why if accepted.is_new else None,
+            kept=keep if accepted.is_new else None,
             handed_down=tuple(note.id for note in handed),
         )
 
@@ -159,7 +165,7 @@ class AsyncSession:
         """Build what still waits in the buffer; return the ids of those turns."""
         waiting = await self._waiting()
         if waiting and not self._rooms.raw:
-            await self._worker.process(waiting)
+            self._built(await self._worker.process(waiting, gated=True))
         self._note("end", wrote=[note.id for note in waiting])
         return [note.id for note in waiting]
 
@@ -173,12 +179,14 @@ class AsyncSession:
         except EmbeddingError:
             return {}  # `accept` says so, and words find the turn
 
-    def _why_skip(self, raw: Raw, vectors: Mapping[str, np.ndarray]) -> str | None:
+    def _gate(self, raw: Raw, vectors: Mapping[str, np.ndarray]) -> tuple[str | None, str | None]:
+        """Say why a message is not worth building, or else why it is; neither where there is no gate."""
         settings = self._rooms.settings
         if settings.session_gate == "off" or settings.strategy == "paper":
-            return None
+            return None, None
         before = self._rooms.ledger.last_turns(self._box, self._id, LOOK_BACK)
-        return why_skip(raw.note, before) or self._nearly_known(raw, vectors)
+        why = why_skip(raw.note, before) or self._nearly_known(raw, vectors)
+        return why, None if why else why_keep(raw.note, before) or UNDECIDED
 
     def _nearly_known(self, raw: Raw, vectors: Mapping[str, np.ndarray]) -> str | None:
         if raw.text not in vectors:
@@ -199,13 +207,23 @@ class AsyncSession:
             return ()
         oldest = waiting[:size]
         if wait:
-            await self._worker.process(oldest)
+            self._built(await self._worker.process(oldest, gated=True))
         else:
-            self._worker.in_background(oldest, embedded=False)
+            self._worker.in_background(oldest, embedded=False, gated=True, then=self._built)
         return oldest
 
     async def _waiting(self) -> list[Note]:
         return [note for note in await self._worker.waiting(self._box, ["queued"]) if note.session_id == self._id]
+
+    def _built(self, run: Run) -> None:
+        """Note down what turns became: what was shown to the calls, what was written, and why."""
+        shown = {i for result in run.results if result.note.made_by for i in result.note.made_by.shown}
+        wrote = [result.id for result in run.results if result.built]
+        wrote += [made for result in run.results for made in result.distilled]
+        wrote += [revision.note_id for result in run.results for revision in result.evolved]
+        why = {result.id: result.kept or result.note.error for result in run.results}
+        remarks = [f"{note_id}: {reason}" for note_id, reason in why.items() if reason]
+        self._note("build", read=sorted(shown), wrote=list(dict.fromkeys(wrote)), remarks=remarks)
 
     def _note(
         self, step: str, *, read: Sequence[str] = (), wrote: Sequence[str] = (), remarks: Sequence[str] = ()

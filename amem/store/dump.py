@@ -164,7 +164,7 @@ class Dump:
                 plain = {name: row[name] for name in ("note_id", "field", "undone", "version", "created_at")}
                 yield RevisionLine(
                     id=self._revision_numbers.known(row["id"]),
-                    cause=Cause(kind=row["kind"], notes=notes, undoes=undoes),
+                    cause=Cause(kind=row["kind"], notes=notes, undoes=undoes, agent_id=row["agent_id"]),
                     call=self._call_numbers.of(row["call_id"]),
                     **plain,
                     **{name: self._value(row, name) for name in ("before", "after")},

@@ -6,15 +6,14 @@ Its database alone is copied: it has ids and metadata, and the files of its grap
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import IndexUnavailable, InputError
+from amem.store.child import ChildFailed, run_child
 from amem.store.chroma import PAGE, opened
 from amem.store.guard import guarded
 
@@ -46,23 +45,11 @@ def rows(folder: Path, collection: str, workspace: Path) -> list[tuple[str, dict
 
 
 def _read_by_child(folder: Path, copied: Path, collection: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    paths = os.pathsep.join(path for path in sys.path if path)
     try:
-        child = subprocess.run(  # noqa: S603 - our own module, and arguments of its own
-            [sys.executable, "-m", "amem.store.foreign", str(copied), collection],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-    except subprocess.TimeoutExpired as error:
-        raise InputError(f"{folder} was not read within {SECONDS:g} s. Nothing was stored.") from error
-    if child.returncode:
-        said = child.stderr.decode(errors="replace").strip().splitlines()
-        why = said[-1][:300] if said and child.returncode > 0 else f"it kills its process ({child.returncode})"
-        raise InputError(f"{folder} cannot be read: {why}. Nothing was stored.")
-    for line in child.stdout.splitlines():
+        written = run_child("amem.store.foreign", str(copied), collection, seconds=SECONDS)
+    except ChildFailed as error:
+        raise InputError(f"{folder} cannot be read: {error}. Nothing was stored.") from error
+    for line in written.splitlines():
         note_id, metadata = json.loads(line)
         yield note_id, metadata
 

@@ -136,7 +136,8 @@ class Load:
             if line.field == LINK_FIELD:
                 values |= {name: renumbered_link(values[name], links, box) for name in ("before", "after")}
             undoes = line.cause.undoes
-            values |= {"box": box, "kind": line.cause.kind, "undoes": None if undoes is None else made[undoes]}
+            values |= {"box": box, "kind": line.cause.kind, "agent_id": line.cause.agent_id}
+            values |= {"undoes": None if undoes is None else made[undoes]}
             (made[line.id],) = _numbered(connection, schema.revision, [{**values, "call_id": calls.of(line.call)}])
         causes = [
             {"revision_id": made[line.id], "note_id": note_id}

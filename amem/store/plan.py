@@ -117,12 +117,20 @@ class Plan(Frozen):
     """Of a held plan: what is suspicious about the notes that brought it about."""
     settles: int | None = None
     """Number of the held plan that this is, now that it was accepted: it is taken off the list, or nothing is done."""
+    agent_id: str | None = None
+    """The agent whose plan it is, where its causes name none: through whose view it came, or whose notes it is of."""
 
     @property
     def caused_by(self) -> tuple[str, ...]:
         """The notes that bring its changes and links about, each once."""
         causes = (*(change.cause for change in self.changes), *(planned.cause for planned in self.links))
         return tuple(dict.fromkeys(note_id for cause in causes for note_id in cause.notes))
+
+    def signed(self, cause: Cause) -> Cause:
+        """Return a cause with the name of whose plan this is."""
+        if self.agent_id is None or cause.agent_id is not None:
+            return cause
+        return cause.model_copy(update={"agent_id": self.agent_id})
 
     @property
     def bill(self) -> Plan:
@@ -200,7 +208,7 @@ def field_revisions(before: Note, after: Note, change: Change, plan: Plan) -> li
     if not names:
         return []
     old, new = (note.model_dump(mode="json", include=names) for note in (before, after))
-    made = plan.made_by(change.call)
+    made, cause = plan.made_by(change.call), plan.signed(change.cause)
     return [
         Revision(
             box=plan.box,
@@ -208,7 +216,7 @@ def field_revisions(before: Note, after: Note, change: Change, plan: Plan) -> li
             field=field,
             before=old[field],
             after=new[field],
-            cause=change.cause,
+            cause=cause,
             made_by=made,
             created_at=plan.at,
         )
@@ -227,7 +235,7 @@ def link_revision(plan: Plan, cause: Cause, before: Link | None, after: Link | N
         field=LINK_FIELD,
         before=None if before is None else before.model_dump(mode="json", exclude={"made_by"}),
         after=None if after is None else after.model_dump(mode="json", exclude={"made_by"}),
-        cause=cause,
+        cause=plan.signed(cause),
         made_by=None if after is None else after.made_by,
         created_at=plan.at,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import IndexUnavailable
+from amem.store.child import ChildFailed, run_child
 from amem.store.chroma import ChromaIndex
 from amem.store.folder import FOLDER
 
@@ -53,26 +52,10 @@ def probe(directory: Path, *, seconds: float = SECONDS) -> None:
     """
     if not (directory / FOLDER).exists():
         return
-    if not sys.executable:
-        raise IndexUnavailable("Chroma is not as it was closed, and there is no Python to look at it with")
-    paths = os.pathsep.join(path for path in sys.path if path)
-    command = [sys.executable, "-m", "amem.store.probe", str(directory)]
     try:
-        child = subprocess.run(  # noqa: S603 - our own module, and a path that is an argument of its own
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=seconds,
-            check=False,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-    except subprocess.TimeoutExpired as error:
-        raise IndexUnavailable(f"Chroma did not answer a look within {seconds:g} s") from error
-    if child.returncode:
-        said = child.stderr.decode(errors="replace").strip().splitlines()
-        why = said[-1][:300] if said and child.returncode > 0 else f"it kills its process ({child.returncode})"
-        raise IndexUnavailable(f"Chroma is damaged: {why}")
+        run_child("amem.store.probe", str(directory), seconds=seconds)
+    except ChildFailed as error:
+        raise IndexUnavailable(f"Chroma is damaged: {error}") from error
 
 
 def main() -> int:

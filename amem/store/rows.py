@@ -84,13 +84,14 @@ def revision_row(logged: Logged) -> dict[str, Any]:
     """Return the columns of a new revision (its causes are rows of their own)."""
     revision = logged.revision
     row = {name: getattr(revision, name) for name in _REVISION_PLAIN if name != "id"}
-    cause = {"kind": revision.cause.kind, "undoes": revision.cause.undoes}
+    cause = revision.cause.model_dump(include={"kind", "undoes", "agent_id"})
     return {**row, **cause, "call_id": logged.call_id, "version": logged.version}
 
 
 def to_revision(row: RowMapping, causes: Mapping[int, Sequence[str]], made: Mapping[int, MadeBy]) -> Revision:
     """Return the revision of a row."""
-    cause = Cause(kind=row["kind"], notes=tuple(causes.get(row["id"], ())), undoes=row["undoes"])
+    brought = {name: row[name] for name in ("kind", "undoes", "agent_id")}
+    cause = Cause(notes=tuple(causes.get(row["id"], ())), **brought)
     values = {name: row[name] for name in _REVISION_PLAIN}
     return Revision(**values, cause=cause, made_by=made.get(row["call_id"]))
 

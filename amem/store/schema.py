@@ -19,10 +19,11 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.types import TypeDecorator
 
-HEAD = "0002"
+HEAD = "0003"
 """The migration these tables stand at; Alembic is loaded only where a database says otherwise."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,6 +60,9 @@ def _note_id(*, primary_key: bool = False) -> Column[str]:
     key = ForeignKey("note.id", ondelete="CASCADE")
     return Column("note_id", String(36), key, primary_key=primary_key, nullable=False)
 
+
+_TAKEN = text("superseded_by IS NOT NULL")
+"""Few notes have been superseded, and the others need no place in an index of it."""
 
 meta = Table(
     "meta",
@@ -141,6 +145,7 @@ note = Table(
     UniqueConstraint("box", "session_id", "position"),
     Index(None, "box", "status"),
     Index(None, "box", "kind"),
+    Index(None, "superseded_by", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_autoincrement=True,
 )
 
@@ -185,6 +190,7 @@ revision = Table(
     Column("call_id", Integer, ForeignKey("call.id")),
     Column("version", Integer),  # which version of the note it led to; a link leads to none
     Column("created_at", Micros, nullable=False),
+    Column("agent_id", Text),  # who brought it about
     sqlite_autoincrement=True,
 )
 

@@ -84,6 +84,7 @@ async def tidy(
     dry_run: bool = False,
     limit: int | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    agent_id: str | None = None,
 ) -> Upkept:
     """Do what is due in a box, or with `dry_run` only say what that is.
 
@@ -93,8 +94,9 @@ async def tidy(
         dry_run: change nothing, and ask no model.
         limit: summaries at most, each of which is a call.
         stopped: asked before each step: whether to go no further.
+        agent_id: who asks for it.
     """
-    run = _Run(rooms, box, dry_run=dry_run, stopped=stopped)
+    run = _Run(rooms, box, dry_run=dry_run, stopped=stopped, agent_id=agent_id)
     state = await to_thread(_state, rooms, box)
     await run.archive(state)
     notes = await to_thread(_in_use, rooms, box, state, run.gone)
@@ -152,8 +154,11 @@ async def _vectors(rooms: Rooms, box: str, notes: Sequence[Note]) -> Vectors:
 class _Run:
     """One run: what it has done so far."""
 
-    def __init__(self, rooms: Rooms, box: str, *, dry_run: bool, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self, rooms: Rooms, box: str, *, dry_run: bool, stopped: Callable[[], bool], agent_id: str | None
+    ) -> None:
         self._rooms = rooms
+        self._agent_id = agent_id
         self._box = box
         self._dry_run = dry_run
         self._stopped = stopped
@@ -191,7 +196,7 @@ class _Run:
                 done.difference_update(ids)
                 continue
             with rooms.runs.holding(ids):
-                committed = await apply(rooms, plan)
+                committed = await apply(rooms, self._signed(plan))
             done.difference_update(set(ids) - committed.notes.keys())
             self._revisions += committed.revisions
         self._faded = [item for item in found if item.note_id in done]
@@ -243,6 +248,9 @@ class _Run:
             await self._commit(plan, merged, new=summary.note)
         return None
 
+    def _signed(self, plan: Plan) -> Plan:
+        return plan.model_copy(update={"agent_id": self._agent_id})
+
     async def _pay(self, meter: Meter) -> None:
         """Count what a call cost, whatever becomes of its reply."""
         rooms = self._rooms
@@ -252,7 +260,7 @@ class _Run:
     async def _commit(self, plan: Plan, merged: Merged, new: Note | None = None) -> None:
         if not self._dry_run:
             try:
-                committed = await apply(self._rooms, plan, new=[] if new is None else [(new, None)])
+                committed = await apply(self._rooms, self._signed(plan), new=[] if new is None else [(new, None)])
             except GroundMoved:
                 self._left.append(Unmerged(notes=merged.notes, why=MOVED))
                 return

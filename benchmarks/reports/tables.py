@@ -216,13 +216,14 @@ def _writing(report: Report) -> Table:
         side = row.cost.write
         return [
             str(row.turns), str(row.notes), str(row.pending), str(row.links), words.count(side.total.calls),
+            words.share(side.calls_per_unit),
             str(side.total.failed), words.count(side.total.prompt_tokens), words.count(side.total.completion_tokens),
             words.count(side.tokens_per_unit), f"{side.seconds:,.1f} s", words.milliseconds(side.latency),
             words.money(side), words.size(row.cost.index_bytes),
         ]  # fmt: skip
 
-    head = ("system", "turns", "notes", "pending", "links", "calls", "of these failed", "tokens in", "tokens out",
-            "tokens a turn", "time", "p50 / p95 a turn", "money", "on disk")  # fmt: skip
+    head = ("system", "turns", "notes", "pending", "links", "calls", "calls a turn", "of these failed", "tokens in",
+            "tokens out", "tokens a turn", "time", "p50 / p95 a turn", "money", "on disk")  # fmt: skip
     return Table("Cost of writing", "Tokens as the provider counts them; a window's time spread over its turns.", head,
                  _each(report, cells))  # fmt: skip
 

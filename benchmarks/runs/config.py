@@ -128,7 +128,7 @@ class SystemConfig(Frozen):
     kind: SystemKind
     name: str = ""
     """What it is called in the report; default: its kind, and what sets it apart."""
-    strategy: Literal["fused", "paper", "raw"] | None = None
+    strategy: Literal["atomic", "fused", "paper", "raw"] | None = None
     """Of amem."""
     without: tuple[Part, ...] = ()
     """Of amem: what is ablated."""

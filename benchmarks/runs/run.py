@@ -98,6 +98,10 @@ async def _all(bench: Bench, parties: Sequence[Party]) -> None:
                 await live.aclose()
 
 
+_ASKED = {"atomic": ("distill",), "fused": ("note", "link_evolve"), "paper": ("note", "link", "evolve")}
+"""The prompts of each strategy."""
+
+
 def _writing_prompts(entries: Sequence[SystemConfig]) -> dict[str, str]:
     """Return the labels of the prompts that amem writes with, by system."""
     found = {}
@@ -105,8 +109,7 @@ def _writing_prompts(entries: Sequence[SystemConfig]) -> dict[str, str]:
         if entry.kind == "amem" and entry.model is not None:
             version = entry.settings.get("prompts_version")
             prompts = PromptSet(str(version) if version else None)
-            asked = ("note", "link_evolve") if entry.strategy in {None, "fused"} else ("note", "link", "evolve")
-            found[entry.label] = ", ".join(prompts.get(name).ref.label for name in asked)
+            found[entry.label] = ", ".join(prompts.get(name).ref.label for name in _ASKED[entry.strategy or "fused"])
     return found
 
 

@@ -15,7 +15,7 @@ from .lines import RANKED
 from .protocol import Found, State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -31,13 +31,16 @@ _PAGE = 1000
 _RAW_WINDOW = 256
 """Turns stored together where no model is asked."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_TURN = "00000000-0000-7000-8000-"
+_DISTILLED = "00000000-0000-7000-8001-"
+"""What the ids of turns, and of the notes distilled from them, begin with."""
 
 
 class Amem:
     """A memory of its own for each conversation, in a folder that outlives the process.
 
-    Ids and the clock are given, so that the same replies make the same memory: a note's id is its turn's place, and
-    it is learned when it is said.
+    Ids and the clock are given, so that the same replies make the same memory: a note's id is its turn's place, or its
+    place among those distilled, and it is learned when it is said.
 
     Args:
         folder: where the memories are.
@@ -58,6 +61,7 @@ class Amem:
         self._waiting: list[Turn] = []
         self._left = False
         self._ids: list[str] = []
+        self._distilled = 0
         self._moment: datetime | None = None
 
     async def reset(self, conversation: Conversation) -> None:
@@ -69,7 +73,9 @@ class Amem:
         )
         self._memory = AsyncMemory(rooms)
         self._turns = {turn.id: turn.position for turn in conversation.turns}
-        self._known = {source for note in await self._notes() for source in note.sources}
+        notes = await self._notes()
+        self._known = {source for note in notes for source in note.sources if source in self._turns}
+        self._distilled = max((int(note.id[-12:]) for note in notes if note.id.startswith(_DISTILLED)), default=0)
         self._left = bool(self._known)
         self._waiting = []
 
@@ -93,9 +99,7 @@ class Amem:
         context = await self._open.recall(query.text, budget=budget, now=query.at)
         hits = await self._open.search(query.text, k=RANKED, now=query.at)
         cited = [citation.note_id for citation in context.citations]
-        notes = {hit.note.id: hit.note for hit in hits}
-        notes |= {note_id: await self._open.get(note_id) for note_id in cited if note_id not in notes}
-        said = turns_of(notes)
+        said = turns_of(await self._with_sources({hit.note.id: hit.note for hit in hits}, cited))
         return Found(
             text=context.text,
             tokens=context.tokens,
@@ -138,7 +142,7 @@ class Amem:
         if not window:
             return 0
         self._moment = window[-1].at
-        self._ids = [f"00000000-0000-7000-8000-{self._turns[turn.id]:012d}" for turn in window]
+        self._ids = [f"{_TURN}{self._turns[turn.id]:012d}" for turn in window]
         await self._open.add_many(as_notes(window))
         self._known |= {turn.id for turn in window}
         return len(window)
@@ -148,11 +152,17 @@ class Amem:
         left, self._left = self._left, False
         return len(await self._open.process()) if left else 0
 
+    async def _with_sources(self, notes: dict[str, Note], wanted: Sequence[str]) -> dict[str, Note]:
+        """Return notes with those they were distilled from, down to the turns."""
+        while missing := {*wanted, *_sources(notes)} - notes.keys() - self._turns.keys():
+            notes |= {note_id: await self._open.get(note_id) for note_id in missing}
+        return notes
+
     async def _notes(self) -> list[Note]:
-        page = await self._open.list(limit=_PAGE)
+        page = await self._open.list(limit=_PAGE, outdated=True)
         notes = list(page.notes)
         while page.next is not None:
-            page = await self._open.list(limit=_PAGE, after=page.next)
+            page = await self._open.list(limit=_PAGE, outdated=True, after=page.next)
             notes += page.notes
         return notes
 
@@ -161,7 +171,14 @@ class Amem:
         return self._moment
 
     def _next_id(self) -> str:
-        return self._ids.pop(0)
+        if self._ids:
+            return self._ids.pop(0)
+        self._distilled += 1
+        return f"{_DISTILLED}{self._distilled:012d}"
+
+
+def _sources(notes: Mapping[str, Note]) -> set[str]:
+    return {source for note in notes.values() for source in note.sources}
 
 
 def _distinct(turns: Sequence[str]) -> tuple[str, ...]:

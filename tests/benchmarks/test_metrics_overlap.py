@@ -28,6 +28,16 @@ def test_f1_is_of_sets_of_words_without_stemming():
     assert overlap.set_f1("...", "...") == 0.0
 
 
+def test_t41_f1_and_bleu_1_have_the_published_codes_values(scorer):
+    for said, wanted, f1 in (
+        ("the the the", "the cat", 2 / 3), ("May 7th, 2023", "7 May 2023", 2 / 3), ("2023-05-07", "7 May 2023", 0.0),
+        ("U.S.", "us", 0.0), ("", "x", 0.0),
+    ):  # fmt: skip
+        assert scorer.score(said, wanted).f1 == pytest.approx(f1)
+    assert scorer.score("adoption", "adoption agencies").bleu1 == pytest.approx(0.3679, abs=5e-5)
+    assert scorer.score("the adoption agencies in town", "adoption agencies").bleu1 == pytest.approx(0.4)
+
+
 def test_nothing_said_or_nothing_expected_shares_nothing(scorer):
     for said, wanted in (("", "red"), ("red", ""), (" ", "red"), ("", "")):
         found = scorer.score(said, wanted)

@@ -77,6 +77,12 @@ def test_an_answer_to_an_answerable_question_has_both_families_of_scores():
     assert (found.refused, found.trapped, found.amem_c5_inverted) == (False, None, None)
 
 
+def test_t39_a_right_answer_that_is_a_number_is_met_by_that_number_and_zero_is_an_answer():
+    for number in ("2022", "0"):
+        found = locomo.score("conv-26", question(2, number), number, overlap.Scorer())
+        assert (found.official, found.overlap.f1, found.refused) == (1.0, 1.0, False)
+
+
 def test_the_adversarial_category_is_scored_the_right_way_round_and_the_other_has_its_own_name():
     trap, refused = (
         locomo.score("conv-1", question(5, trap="a red boat"), said, overlap.Scorer())

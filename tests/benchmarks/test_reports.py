@@ -142,6 +142,15 @@ def test_one_conversation_is_said_plainly(made, tmp_path):
     assert "By conversation" not in markdown.markdown(report)
 
 
+def test_t47_a_report_says_which_part_of_the_data_was_asked(made, tmp_path):
+    wanted = 'conversations = ["conv-26"]\nquestions = "evidence_within"\nsessions = 1'
+    path = write_config(made.folder, "mini.json", RAW, wanted=wanted, name="part")
+    about = summing.report([run(path, tmp_path / "part")]).about
+    assert (made.report.about.choice, made.report.about.conversations) == ("everything", ("conv-1", "conv-26"))
+    assert about.choice == "the first 1 sessions; questions whose whole evidence was taken in"
+    assert about.conversations == ("conv-26",)
+
+
 def test_what_a_report_does_not_show_is_never_left_out(made):
     text = " ".join(made.report.limits)
     for part in ("intervals are drawn over whole conversations", "One run", "Above the budget", "The oracle is told"):

@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from datetime import timedelta
 from itertools import pairwise
+from random import Random
 
 import pytest
 
@@ -267,3 +268,9 @@ def test_the_same_shape_gives_the_same_content_and_another_seed_another():
 def test_a_shape_that_makes_no_sense_is_an_input_error(given):
     with pytest.raises(InputError):
         synthetic.generate(Shape(**{"conversations": 1, **given}))
+
+
+def test_no_name_is_given_twice_however_many_are_needed():
+    supply = benchmarks_module("synthetic.names").Names(Random(1))
+    given = [supply.new() for _ in range(3000)]
+    assert len(set(given)) == len(given)

@@ -185,6 +185,40 @@ async def test_turns_are_worked_on_in_windows(made, talk):
     await system.close()
 
 
+def distils(request):
+    """A note of every turn, and of the first two together."""
+    turns = request.variables["turns"]
+    notes = [{"turns": [turn["number"]], "text": f"Told: {turn['text']}"} for turn in turns]
+    notes.append({"turns": [0, 1], "text": f"Both: {turns[0]['text']} {turns[1]['text']}"} if turns[1:] else notes[0])
+    return {"notes": [{**note, "keywords": [], "tags": []} for note in notes], "facts": [], "episodes": []}
+
+
+async def test_what_is_distilled_counts_as_the_turns_it_cites(made, talk):
+    settings = {"chroma": False, "window": 3}
+    entry = {"kind": "amem", "strategy": "atomic", "settings": settings, "model": {"name": "scripted"}}
+    system = await told(made(ScriptedLLM({"distill": distils}), **entry), talk)
+    state = await system.state()
+    context = await found(system, talk.questions[1], budget=1000)
+    assert (state.turns, state.notes > 7) == (7, True)
+    assert set(context.shown) == {turn.id for turn in talk.turns}
+    assert set(context.ranking) == set(context.shown)
+    await system.close()
+
+
+async def test_a_memory_that_distils_is_gone_on_with(made, talk):
+    entry = {"kind": "amem", "strategy": "atomic", "model": {"name": "scripted"}}
+    entry["settings"] = {"chroma": False, "window": 3}
+    llm = ScriptedLLM({"distill": distils})
+    first = await told(made(llm, **entry), talk, turns=4)
+    before = (await first.state()).notes
+    await first.close()
+    system = await told(made(llm, **entry), talk)
+    state = await system.state()
+    assert (state.turns, state.pending) == (7, 0)
+    assert state.notes > before + 3
+    await system.close()
+
+
 async def test_a_run_is_not_changed_by_settings_of_the_environment(made, talk, monkeypatch):
     monkeypatch.setenv("AMEM_RECALL_LINKS", "nonsense")
     system = await told(made(kind="amem", settings={"chroma": False}), talk, turns=1)

@@ -128,11 +128,13 @@ def test_in_a_forked_child_it_is_an_error_and_not_a_wait(opened):
 
 
 INTERRUPTED = """
-import asyncio, sys
+import asyncio, signal, sys
 from support import builds
 from amem import Memory
 from amem.embedding import HashEmbedder
 from amem.testing import ScriptedLLM
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored where the tests were started
 
 async def slow(request):
     print("asked", flush=True)

@@ -119,6 +119,21 @@ async def test_p6_no_byte_tells_of_a_forgotten_box_its_name_included(tmp_path):
     assert told(tmp_path, words) == {}
 
 
+async def test_p6_no_byte_tells_of_what_was_noted_down_from_a_forgotten_note(tmp_path):
+    words = ["canaryfact", "canarytrigger", "canarylesson", "canarywrong"]
+    async with opened(tmp_path) as memory:
+        wrong = await memory.add("I hid canarywrong behind the oven")
+        await memory.facts.add("Ann", "hid", "canaryfact", sources=[wrong.id])
+        await memory.episodes.add("canarytrigger", ["looked"], lesson="canarylesson", sources=[wrong.id])
+        right = await memory.correct(wrong.id, "I hid nothing behind the oven")
+        assert {word for found in told(tmp_path, words).values() for word in found} == set(words)
+        receipt = await memory.delete(wrong.id)
+        assert (len(receipt.erased), receipt.clean, receipt.unfinished) == (3, True, ()), receipt.searched
+        assert told(tmp_path, words) == {}
+        assert [note.id for note in (await memory.list()).notes] == [right.id]
+    assert told(tmp_path, words) == {}
+
+
 async def test_what_others_have_in_chroma_stays_there(tmp_path):
     async with opened(tmp_path) as memory:
         other = memory.box("other")

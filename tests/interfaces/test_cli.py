@@ -145,6 +145,7 @@ def test_stopping_from_the_keyboard_ends_without_a_traceback():
     program = (
         "import io, signal, sys\n"
         "from amem.interfaces.cli.app import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # it may be ignored where the tests were started
         "class Input(io.StringIO):\n"
         "    def read(self, *_):\n"
         "        signal.raise_signal(signal.SIGINT)\n"

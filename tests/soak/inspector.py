@@ -64,10 +64,10 @@ class _Inspection:
 
     async def _notes(self, box):
         there = Counter()
-        page = await box.list(limit=1000, archived=True)
+        page = await box.list(limit=1000, archived=True, outdated=True)
         there.update(note.content for note in page.notes)
         while page.next:
-            page = await box.list(limit=1000, archived=True, after=page.next)
+            page = await box.list(limit=1000, archived=True, outdated=True, after=page.next)
             there.update(note.content for note in page.notes)
         certain = {text for text, name in self._oracle.certain.items() if name == box.name}
         possible = {text for text, name in self._oracle.possible.items() if name == box.name}

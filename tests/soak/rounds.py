@@ -39,11 +39,12 @@ class Totals:
 class Soak:
     """One run; all that is random comes from the seed, but for what the machine does with several processes."""
 
-    def __init__(self, directory, seed, say, *, workers=3, chroma=True):
+    def __init__(self, directory, seed, say, *, workers=3, longest=5.0, chroma=True):
         self._directory = directory
         self._random = random.Random(seed)
         self._say = say
         self._workers = workers
+        self._longest = longest
         self._chroma = chroma
         self._oracle = Oracle()
         self._heard = 0
@@ -54,7 +55,7 @@ class Soak:
         while time.monotonic() < until or not self.totals.rounds:
             if self.totals.rounds % AN_AGE == 0:
                 self._begin_anew()
-            self._round(min(self._random.uniform(1.0, 5.0), max(1.0, until - time.monotonic())))
+            self._round(min(self._random.uniform(1.0, self._longest), max(1.0, until - time.monotonic())))
         return self.totals
 
     def _begin_anew(self):

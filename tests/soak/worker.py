@@ -10,7 +10,11 @@ import traceback
 
 from amem.embedding import HashEmbedder
 from amem.errors import InputError, LLMError, NoteNotFound, RevisionNotFound, UndoConflict
+from amem.exporting.checking import problem
+from amem.exporting.jsonl import read_lines
 from amem.memory import AsyncMemory
+from amem.store.lines import NoteLine
+from amem.store.load import Load
 
 from .journal import Journal
 from .mind import model
@@ -27,7 +31,8 @@ _REFUSALS = (InputError, LLMError, NoteNotFound, RevisionNotFound, UndoConflict)
 """Errors that are answers: somebody else was quicker, or the model failed."""
 _WEIGHTS = {
     "add": 30, "add_many": 6, "update": 12, "evolve": 8, "evolve_dry": 3, "undo": 8, "undo_caused": 4, "delete": 14,
-    "process": 5, "search": 20, "recall": 8, "look": 8,
+    "process": 5, "search": 20, "recall": 8, "look": 8, "correct": 6, "pin": 4, "observe": 6, "fact": 4, "upkeep": 2,
+    "export": 2,
 }  # fmt: skip
 
 
@@ -131,6 +136,33 @@ class Worker:
     async def _process(self, box):
         await box.process(limit=self._random.randint(1, 20))
 
+    async def _correct(self, box):
+        note, text = await self._some_note(box), self._text()
+        self._journal.write("adding", texts=[text], box=box.name)
+        result = await box.correct(note.id, text, wait=self._random.random() < 0.7)
+        self._journal.write("added", texts=[text], box=box.name)
+        self._expect(result.note.content == text, "correct returns the text that it was given")
+
+    async def _pin(self, box):
+        note = await self._some_note(box)
+        await self._random.choice((box.pin, box.unpin))(note.id)
+
+    async def _observe(self, box):
+        text, session = self._text(), self._random.choice(SESSIONS)
+        self._journal.write("adding", texts=[text], box=box.name)
+        seen = await box.session(session).observe(text)
+        self._journal.write("added", texts=[text], box=box.name)
+        self._expect(seen.note.content == text, "observe returns the text that it was given")
+
+    async def _fact(self, box):
+        subject, *words = self._text().split()
+        self._journal.write("adding", texts=[f"{subject} likes {words[0]}"], box=box.name)
+        await box.facts.add(subject, "likes", words[0])
+        self._journal.write("added", texts=[f"{subject} likes {words[0]}"], box=box.name)
+
+    async def _upkeep(self, box):
+        await box.upkeep(limit=0)
+
     # -- reading --------------------------------------------------------------------------------------
 
     async def _search(self, box):
@@ -151,6 +183,15 @@ class Worker:
         await box.history(note.id)
         await box.explain(self._question(), note.id)
         await box.stats()
+
+    async def _export(self, box):
+        """Whatever others do meanwhile, an export is of one moment: nothing in it speaks of what is not there."""
+        path = self._path.with_suffix(f".{self._count}.export")
+        written = await box.export(path)
+        _, lines = read_lines(path)
+        self._expect(problem(Load(lines)) is None, "an export fits together")
+        self._expect(sum(isinstance(line, NoteLine) for line in lines) == written.notes, "an export is whole")
+        path.unlink()
 
     def _question(self):
         return " ".join(self._random.sample(_WORDS, 3))

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amem.errors import InputError
-from amem.model import canonical_json
+from amem.interfaces.cli import conversation_jsonl, conversation_locomo, conversation_text
+from amem.interfaces.cli.conversation_types import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from amem.intake import NewNote
+    from amem.interfaces.cli.conversation_types import Bad
 
 FORMATS = ("jsonl", "text", "locomo")
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "locomo", ".txt": "text", ".md": "text"}
 _SHOWN = 5
 """Bad lines that an error message lists."""
-
-
-@dataclass(frozen=True)
-class Bad:
-    """A line that cannot be read."""
-
-    line: int
-    problem: str
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """What a file holds."""
-
-    notes: list[NewNote]
-    bad: list[Bad] = field(default_factory=list)
-    warnings: tuple[str, ...] = ()
 
 
 def read_conversation(
@@ -53,8 +35,6 @@ def read_conversation(
     Raises:
         InputError: the file cannot be read, or is not in that format.
     """
-    from amem.interfaces.cli import conversation_jsonl, conversation_locomo, conversation_text
-
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -94,27 +74,6 @@ def refuse_bad(path: Path, bad: Iterable[Bad]) -> None:
 def listed(path: Path, bad: Iterable[Bad]) -> list[str]:
     """Return `file:line: problem` for each bad line."""
     return [f"{path}:{item.line}: {item.problem}" for item in bad]
-
-
-class Sources:
-    """Gives items without an id one that stays the same when the file grows or is imported again.
-
-    It is made of the file's name, a hash of who said what when in which session, and, for items that say the same, a
-    count. A line number is no part of it: a line put in at the top would make every later item a new one.
-    """
-
-    def __init__(self, stem: str) -> None:
-        self._stem = stem
-        self._seen: Counter[str] = Counter()
-
-    def of(self, note: NewNote) -> str:
-        """Return the id of the next item."""
-        at = note.occurred_at and note.occurred_at.isoformat()
-        said = canonical_json([note.session_id, note.speaker, at, note.content])
-        digest = hashlib.sha256(said.encode()).hexdigest()[:16]
-        self._seen[digest] += 1
-        again = f"-{self._seen[digest]}" if self._seen[digest] > 1 else ""
-        return f"{self._stem}#{digest}{again}"
 
 
 def _kind_of(path: Path, data: bytes) -> str:

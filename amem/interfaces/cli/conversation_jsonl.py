@@ -7,7 +7,7 @@ from typing import Any
 
 from amem.errors import InputError
 from amem.intake import NewNote
-from amem.interfaces.cli.conversation import Bad, Conversation, Sources
+from amem.interfaces.cli.conversation_types import Bad, Conversation, Sources
 
 ALIASES = {
     "text": "content",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import InputError
-from amem.interfaces.cli.conversation import Conversation
+from amem.interfaces.cli.conversation_types import Conversation
 from amem.interfaces.cli.shipped import benchmarks_module
 
 if TYPE_CHECKING:

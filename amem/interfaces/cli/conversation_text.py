@@ -20,7 +20,7 @@ from datetime import datetime
 
 from amem.errors import InputError
 from amem.intake import NewNote
-from amem.interfaces.cli.conversation import Bad, Conversation, Sources
+from amem.interfaces.cli.conversation_types import Bad, Conversation, Sources
 
 _HEADER = re.compile(r"(?:#+\s*(?P<plain>\S.*?)|\[(?P<boxed>[^\]]*)\])\s*")
 _MESSAGE = re.compile(r"(?P<speaker>[^\s:\[#][^:]{0,59}?)\s*:(?:\s+(?P<text>.*))?", re.DOTALL)

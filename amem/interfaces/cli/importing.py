@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from amem.ingest.worker import Progress
     from amem.intake import NewNote
-    from amem.interfaces.cli.conversation import Conversation
+    from amem.interfaces.cli.conversation_types import Conversation
     from amem.memory import AsyncMemory
     from amem.model import AddResult, Note
 

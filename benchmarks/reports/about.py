@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..systems.peers import a_mem, mem0  # noqa: TID252 - in a wheel, this package has another name
+from ..systems.peers import a_mem, mem0ai  # noqa: TID252 - in a wheel, this package has another name
 from .types import About, Sitting
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "amem": "amem",
     "a-mem": f"the package a-mem {a_mem.PACKAGE.version} of PyPI",
-    "mem0": f"the package mem0ai {mem0.PACKAGE.version} of PyPI",
+    "mem0": f"the package mem0ai {mem0ai.PACKAGE.version} of PyPI",
     "none": "no memory: the reader sees the question alone",
     "full_context": "everything that was said, whatever the budget",
     "recent": "the newest turns",

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import words
 from .drawing import COLOURS, WIDTH, Frame, beside, grid, label, line, mark, spread, svg, whisker
 from .measures import measure
+from .tables import asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .types import Report, Row
 
+_SPARE = 0.12
+"""Of the width, on either side: room for marks that stand side by side."""
 _TICKS = (0, 50, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 200_000)
 
 
@@ -55,13 +58,14 @@ def _quality(report: Report) -> str:
     scale = math.log1p(max(most, 10) / 20)
 
     def across(tokens: float) -> float:
-        return frame.x(math.log1p(tokens / 20) / scale)
+        return frame.x(_SPARE + (1 - 2 * _SPARE) * math.log1p(tokens / 20) / scale)
 
     parts = [*grid(frame, top), label(frame.x(0.5), height - 6, "tokens of context (logarithmic)", "middle")]
     ticks = [tick for tick in _TICKS if tick <= most * 1.05]
     parts += [label(across(tick), frame.bottom + 18, f"{tick:,}", "middle") for tick in ticks]
     heights = [frame.y(one.mean / top) for _, _, one in points]
-    places = beside([across(_tokens(row)) for _, row, _ in points], 12)
+    gap = min(12.0, _SPARE * (frame.right - frame.left) / max(1, len(points) - 1))
+    places = beside([across(_tokens(row)) for _, row, _ in points], gap)
     names = spread(heights, 16, frame.bottom)
     for (place, row, one), x, y, name in zip(points, places, heights, names, strict=True):
         what = f"{row.system}: {words.sure(one)}; {words.count(_tokens(row))} tokens"
@@ -79,9 +83,7 @@ def _tokens(row: Row) -> float:
 
 def _categories(report: Report) -> str:
     rows = [(place, row) for place, row in enumerate(report.rows) if report.main in row.measures]
-    found = {
-        key: one.questions for _, row in rows for key, one in row.measures[report.main].everything.by_category.items()
-    }
+    found = asked(report)
     names = sorted(found)
     across, band = 3, (WIDTH - 64) / 3
     lines = math.ceil(len(names) / across)

@@ -82,14 +82,19 @@ def _tokens(row: Row) -> str:
     return words.count(row.context_tokens.mean if row.context_tokens else None)
 
 
+def asked(report: Report) -> dict[str, int]:
+    """Return how many questions of each category were asked; a system that is not done yet has fewer."""
+    found: dict[str, int] = {}
+    for row in report.rows:
+        if report.main in row.measures:
+            for category, one in row.measures[report.main].everything.by_category.items():
+                found[category] = max(found.get(category, 0), one.questions)
+    return found
+
+
 def _by_category(report: Report) -> Table:
     names = report.about.category_names
-    found = {
-        category: one.questions
-        for row in report.rows
-        if report.main in row.measures
-        for category, one in row.measures[report.main].everything.by_category.items()
-    }
+    found = asked(report)
     head = [f"{' '.join(filter(None, (key, names.get(key))))} (n = {n})" for key, n in sorted(found.items())]
 
     def cells(row: Row) -> list[str]:

@@ -9,7 +9,7 @@ from amem.settings import Settings
 
 from .ablated import Ablated
 from .amem import Amem
-from .peers import a_mem, mem0
+from .peers import a_mem, mem0ai
 from .plain import Everything, Nothing, Oracle, Recent
 from .ranked import Dense, Hybrid, Lexical
 
@@ -80,7 +80,7 @@ def system(entry: SystemConfig, shop: Shop, llm: LLM | None) -> System:
         "oracle_sessions": lambda: Oracle(shop.tokenizer, _evidence(shop.data, sessions=True)),
         "amem": lambda: _amem(entry, shop, llm),
         "a-mem": lambda: a_mem.AMem(a_mem.PACKAGE, **_apart(a_mem.PACKAGE, entry, shop, llm), k=entry.k or a_mem.K),
-        "mem0": lambda: mem0.Mem0(mem0.PACKAGE, **_apart(mem0.PACKAGE, entry, shop, llm), k=entry.k or mem0.K),
+        "mem0": lambda: mem0ai.Mem0(mem0ai.PACKAGE, **_apart(mem0ai.PACKAGE, entry, shop, llm), k=entry.k or mem0ai.K),
     }
     return make[entry.kind]()
 

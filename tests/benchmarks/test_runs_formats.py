@@ -95,7 +95,7 @@ def test_a_reader_is_shown_the_options_and_no_kind_of_question(fixture_run):
     assert not [name for name in ("past_past", "unans", "ans_w_time", "evidence") if name in sent]
 
 
-@pytest.mark.parametrize(("answers", "compared"), [("structured", False), ("open_ended", True)])
+@pytest.mark.parametrize(("answers", "compared"), [("structured", False), ("open", True)])
 def test_words_are_compared_where_words_are_asked_for(tmp_path, answers, compared):
     write_pickles(tmp_path / "data", fixture_parts("friends"))
     path = write_config(tmp_path, "data", RAW, wanted=f'answers = "{answers}"')

@@ -97,12 +97,11 @@ class Peer:
         prompt = PromptRef(name=self._package.name, version=self._package.version, hash="package")
         self._bridge = Bridge(self._llm, prompt, self._embedder)
         self._bridge.__enter__()
-        self._process = await asyncio.create_subprocess_exec(
-            str(self._python), str(Path(__file__).parent / self._package.child), "amem-bench", stdin=PIPE, stdout=PIPE,
-            cwd=self._path, limit=_LIMIT, env=_environment(self._bridge.url, self._path),
-            stderr=(self._path / "said.log").open("ab"),
-        )  # fmt: skip
-        await self._answer()
+        try:
+            await self._start(self._bridge.url)
+        except InputError:
+            await self.close()
+            raise
 
     async def finish(self) -> int:
         """Do nothing: everything is done at once."""
@@ -126,6 +125,15 @@ class Peer:
             await process.wait()
         if bridge is not None:
             await asyncio.to_thread(bridge.__exit__)
+
+    async def _start(self, url: str) -> None:
+        child = str(Path(__file__).parent / self._package.child)
+        with (self._path / "said.log").open("ab") as said:
+            self._process = await asyncio.create_subprocess_exec(
+                str(self._python), child, "amem-bench", stdin=PIPE, stdout=PIPE, stderr=said, cwd=self._path,
+                limit=_LIMIT, env=_environment(url, self._path),
+            )  # fmt: skip
+        await self._answer()
 
     async def _taken(self, turn: Turn, **order: Any) -> int:
         """Have a turn taken in, and count the memories there are then."""

@@ -2,7 +2,7 @@
 
 Its model and its embedder are reached through the run's own door. Two of its three ways to find a memory want data that
 it would download (spaCy's model, fastembed's BM25): it searches by embeddings alone, as for anybody who has not
-installed them.
+installed them. This file is not called mem0: the package would be hidden by it from the process that runs beside it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE = Package(
     version="2.2.1",
     install=("mem0ai==2.2.1",),
     imports="mem0, qdrant_client, openai",
-    child="mem0_child.py",
+    child="mem0ai_child.py",
 )
 K = 20
 """Memories looked up for a question: the package's own default."""

@@ -109,11 +109,15 @@ def _links(rooms: Rooms, items: Sequence[Foreign], notes: Mapping[str, Note]) ->
     ends = {key for item in items for key in (item.key, *(found.target for found in item.links)) if item.links}
     ids, matrix = rooms.index.vectors(sorted(notes[key].id for key in ends))
     vectors = dict(zip(ids, matrix, strict=True))
+    sources = [notes[item.key].id for item in items if item.links]
+    there = {(link.source, link.target, link.relation) for link in rooms.ledger.links_of(sources)}
     planned = []
     for item in items:
         source = notes[item.key]
         for found in item.links:
             target = notes[found.target]
+            if (source.id, target.id, found.relation) in there:  # an earlier run brought it in
+                continue
             link = Link(
                 box=source.box,
                 source=source.id,

@@ -130,6 +130,8 @@ async def test_p1_an_import_that_was_stopped_keeps_what_it_had_and_is_finished_b
         assert [notes[f"Page {n}."].tags for n in range(10)] == [(f"t{n}",) for n in range(10)]
         beside = await memory.neighbours(notes["Page 4."].id)
         assert {note.content.splitlines()[0] for note in beside} == {"Page 3.", "Page 5."}
+        again = await memory.import_from(chain, format="basic-memory")
+        assert (again.added, again.known, again.links, again.skipped) == ((), 10, 0, ())
 
 
 async def test_a_vault_without_pages_is_refused(open_memory, tmp_path):

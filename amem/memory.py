@@ -246,7 +246,7 @@ class AsyncMemory(Reading, Changing, Keeping, Moving):
         if dry_run:
             await apply(self._rooms, plan.bill)
             return changes
-        return list((await apply(self._rooms, plan)).revisions)
+        return list((await apply(self._rooms, self._view.by(plan))).revisions)
 
     async def search(
         self,

@@ -201,7 +201,7 @@ class PromptSet:
             prompt=prompt.ref,
             variables=dict(variables),
             messages=template.messages(variables),
-            reply_schema=template.schema,
+            reply_schema=template.schema_for(variables),
             model=model,
             params={**prompt.params, **(params or {})},
         )

@@ -7,9 +7,14 @@ request maps them back, and drops what does not map.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
 
 Word = Annotated[str, Field(min_length=1, max_length=48)]
 Words = Annotated[list[Word], Field(max_length=8)]
@@ -21,6 +26,14 @@ class Reply(BaseModel):
     """Base of all replies: keys a model adds on its own are ignored, missing ones are an error."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:  # noqa: ARG003 - for subclasses
+        """Return how many items, at least and at most, lists of a reply to these variables have, where that is known.
+
+        The schema of the request says so: a small model skips entries, or repeats one until it is cut off.
+        """
+        return {}
 
 
 class NoteFields(Reply):
@@ -53,6 +66,12 @@ class AnchoredNoteReply(Reply):
     """Fields for each turn of a window, each with the words of its turn."""
 
     notes: Annotated[list[AnchoredNoteFields], Field(max_length=64)]
+
+    @classmethod
+    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:
+        """One entry for each turn."""
+        turns = len(_list(variables, "turns"))
+        return {"notes": (turns, turns)}
 
 
 class ProposedLink(Reply):
@@ -163,6 +182,12 @@ class JudgedWindowReply(Reply):
 
     links: Annotated[list[JudgedWindowPair], Field(max_length=64)]
 
+    @classmethod
+    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:
+        """At most one for each note that is shown as near a new one."""
+        near = [_list(note, "near") for note in _list(variables, "notes") if isinstance(note, dict)]
+        return {"links": (0, sum(map(len, near)))}
+
 
 class DistilledNote(Reply):
     """One self-contained memory, and the turns that tell it."""
@@ -268,3 +293,8 @@ class ConsolidateReply(Reply):
     keywords: Words
     tags: Words
     context: Sentence
+
+
+def _list(values: Mapping[str, JsonValue], name: str) -> list[JsonValue]:
+    found = values.get(name)
+    return found if isinstance(found, list) else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, TomlConfigSettingsSource
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic_settings import PydanticBaseSettingsSource
 
 Strategy = Literal["paper", "fused", "atomic", "raw"]
+LayerName = Literal["working", "buffer", "facts", "notes", "episodes"]
 
 
 class Settings(BaseSettings):
@@ -88,6 +89,9 @@ class Settings(BaseSettings):
     """What a fact does to another one of the same subject and predicate: ends it, leaves it, or waits for `review`."""
     session_buffer: int = Field(default=12, ge=1, le=200)
     """Turns of a session that stay verbatim before the oldest are built into notes."""
+    session_shares: dict[LayerName, Annotated[float, Field(ge=0, le=1)]] = {}
+    """Shares of a context's tokens that layers are given first, of those that shall differ from the default
+    (docs/session.md); what one does not need goes to the others."""
     session_gate: Literal["off", "rules", "llm"] = "rules"
     """Whether rules keep turns of a session from being built: small talk, repeats, echoes. They stay, as raw notes.
 

@@ -69,6 +69,19 @@ class Template:
         """Render each block to a message, in the file's order."""
         return tuple(Message(role=role, content=self._render(role, variables)) for role in self.roles)
 
+    def schema_for(self, variables: Mapping[str, JsonValue]) -> Schema | None:
+        """Return the schema of a reply to these variables: that of the output, and how long its lists can be."""
+        from amem.replies import Reply
+
+        counts = self.output.counts(variables) if self.output is not None and issubclass(self.output, Reply) else {}
+        if self.schema is None or not counts:
+            return self.schema
+        properties = cast("dict[str, Schema]", self.schema["properties"])
+        counted = {
+            name: {**properties[name], "minItems": least, "maxItems": most} for name, (least, most) in counts.items()
+        }
+        return {**self.schema, "properties": {**properties, **counted}}
+
     def _render(self, role: Role, variables: Mapping[str, JsonValue]) -> str:
         from jinja2 import TemplateError
 

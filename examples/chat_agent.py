@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
@@ -72,6 +73,7 @@ def live(name: str, api_base: str | None) -> Model:
     """Return a model by its litellm name."""
 
     async def reply(messages: list[dict[str, str]]) -> str:
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # importing it fetches nothing then
         import litellm
 
         done = await litellm.acompletion(model=name, messages=messages, api_base=api_base, max_tokens=300, timeout=60)

@@ -77,3 +77,10 @@ def test_a_key_that_nobody_asked_for_is_ignored():
 def test_a_link_of_another_shape_is_refused(links):
     with pytest.raises(ValidationError):
         LinkEvolveReply.model_validate_json(json.dumps({"links": links, "changes": []}))
+
+
+def test_how_many_entries_a_reply_has_is_told_of_variables_of_any_shape():
+    assert replies.JudgedWindowReply.counts({"notes": [{"near": 3}, 7, {}, {"near": [0, 1]}]}) == {"links": (0, 2)}
+    assert replies.JudgedWindowReply.counts({}) == {"links": (0, 0)}
+    assert replies.AnchoredNoteReply.counts({"turns": "two"}) == {"notes": (0, 0)}
+    assert replies.NoteReply.counts({"turns": [1]}) == {}

@@ -122,7 +122,8 @@ class _Pages:
     def _change(self, line: RevisionLine) -> str:
         because = [self._to(note_id) for note_id in line.cause.notes if note_id in self.names]
         undone = ", undone since" if line.undone else ""
-        what = f"{line.created_at:%Y-%m-%d %H:%M} {line.field} ({line.cause.kind}{undone})"
+        agent = f", {_plain(line.cause.agent_id)}" if line.cause.agent_id else ""
+        what = f"{line.created_at:%Y-%m-%d %H:%M} {line.field} ({line.cause.kind}{agent}{undone})"
         why = f", because of {', '.join(because)}" if because else ""
         return f"- {what}{why}: {_value(line.before)} → {_value(line.after)}"
 

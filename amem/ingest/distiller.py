@@ -8,7 +8,7 @@ from amem.ingest.language import keeps_script
 from amem.ingest.relative import meant_dates
 from amem.ingest.shown import Numbered, earlier
 from amem.model import Episode, Fact, Frozen, Note, Skipped
-from amem.recall.words import content_words
+from amem.recall.words import told_share
 from amem.replies import BriefDistillReply, DistillReply
 
 if TYPE_CHECKING:
@@ -105,24 +105,13 @@ def _why_not(said: str, tell: Sequence[Note]) -> str | None:
     source = " ".join(f"{note.speaker or ''} {note.content}" for note in tell)
     if not keeps_script(source, said):
         return OTHER_LANGUAGE
-    return UNTOLD if _share(said, source) < _TOLD else None
-
-
-def _share(said: str, source: str) -> float:
-    """Return how much of what is said, in words with a meaning, a source holds."""
-    words, known = content_words(said), {_stem(word) for word in content_words(source)}
-    return sum(_stem(word) in known for word in words) / len(words) if words else 1.0
+    return UNTOLD if told_share(said, source) < _TOLD else None
 
 
 def _teller(said: str, turns: Sequence[Note]) -> Note | None:
     """Return the one turn that tells something, or None where none does, or more than one."""
     told = [note for note in turns if _why_not(said, [note]) is None]
     return told[0] if len(told) == 1 else None
-
-
-def _stem(word: str) -> str:
-    """Return a word without what inflection changes, roughly; words of two and more signs of CJK are bigrams."""
-    return word[: max(3, len(word) - 3)] if len(word) > 4 else word
 
 
 def _dated(text: str, tell: Sequence[Note]) -> str:

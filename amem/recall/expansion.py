@@ -1,7 +1,7 @@
 """Expansion: notes that links lead to from what was found, on a budget of their own, each with the way to it.
 
 One step from the hits and no further. What the filter excludes, what is archived or superseded never comes in through
-a link.
+a link; what took its place does, and has the links of what it stands for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from amem.model import Explanation, Hit, PathStep
 from amem.recall.packing import line
+from amem.store.succession import leading_links
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +90,7 @@ async def expand(
 
 
 def _ways(rooms: Rooms, hits: Sequence[Hit]) -> tuple[list[Step], dict[str, Note]]:
-    ways = steps(hits, rooms.ledger.links_of([hit.note.id for hit in hits]))
+    ways = steps(hits, leading_links(rooms.ledger.database, [hit.note.id for hit in hits]))
     boxes = sorted({hit.note.box for hit in hits})
     return ways, rooms.ledger.get([step.target for step in ways], boxes=boxes)
 
@@ -122,7 +123,7 @@ async def with_linked(rooms: Rooms, hits: Sequence[Hit], *, budget: int, given: 
 
 
 def _any_links(rooms: Rooms, hits: Sequence[Hit]) -> bool:
-    return bool(rooms.ledger.links_of([hit.note.id for hit in hits]))
+    return bool(leading_links(rooms.ledger.database, [hit.note.id for hit in hits]))
 
 
 def _fitting(rooms: Rooms, hits: Sequence[Hit], tokens: float) -> list[Hit]:

@@ -15,6 +15,7 @@ from amem.recall.features import Question
 from amem.recall.reconstruction import recollection
 from amem.recall.search import CANDIDATES, embed_question, rank
 from amem.recall.timefocus import time_focus
+from amem.store.succession import leading_links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,4 +122,4 @@ def _place(ranked: Ranked, note: Note) -> int | None:
 def _way(rooms: Rooms, note: Note, hits: Sequence[Hit]) -> tuple[PathStep, ...]:
     """Return how links lead to a note from hits, which `search(links=…)` and `recall` may follow."""
     others = [hit for hit in hits if hit.note.id != note.id]
-    return next((step.path for step in steps(others, rooms.ledger.links_of([note.id]))), ())
+    return next((step.path for step in steps(others, leading_links(rooms.ledger.database, [note.id]))), ())

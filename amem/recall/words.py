@@ -37,6 +37,17 @@ def content_words(question: str, speakers: Iterable[str] = ()) -> list[str]:
     return [word for word in words_of(question) if word not in _STOP and word not in names]
 
 
+def told_share(said: str, source: str) -> float:
+    """Return how much of what is said, in words with a meaning, a source holds, inflections apart; 1 of nothing."""
+    words, known = content_words(said), {_stem(word) for word in content_words(source)}
+    return sum(_stem(word) in known for word in words) / len(words) if words else 1.0
+
+
+def _stem(word: str) -> str:
+    """Return a word without what inflection changes, roughly; words of two and more signs of CJK are bigrams."""
+    return word[: max(3, len(word) - 3)] if len(word) > 4 else word
+
+
 def named(question: str, speakers: Iterable[str]) -> list[str]:
     """Return the speakers whose whole name stands in the question."""
     folded = question.casefold()

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from amem.rooms import Rooms
     from amem.session.episodes import KnownEpisode
     from amem.session.facts import KnownFact
+    from amem.settings import LayerName
     from amem.view import View
 
     _Owned = Note | KnownFact | KnownEpisode
 
 VERBATIM = ("working", "buffer")
 """Layers that show the conversation itself: what they show was not recalled."""
+SHARES: dict[LayerName, float] = {"working": 0.2, "buffer": 0.2, "facts": 0.15, "notes": 0.35, "episodes": 0.1}
+"""Of the budget, for each layer, where the settings say nothing else."""
 _NOTES = 40
 _FACTS = 8
 _EPISODES = 3
@@ -93,12 +96,13 @@ def layers(
         found = await search_episodes(rooms, boxes, question, k=_EPISODES, now=now)
         return [lines.episode(episode) for episode in found]
 
+    share = SHARES | rooms.settings.session_shares
     return [
-        Layer("working", "Now:", 0.2, of_working, backwards=True),
-        Layer("buffer", "Before, in this conversation:", 0.2, of_recent, backwards=True),
-        Layer("facts", "Known facts:", 0.15, of_facts),
-        Layer("notes", "Remembered:", 0.35, of_notes),
-        Layer("episodes", "Earlier experience:", 0.1, of_episodes),
+        Layer("working", "Now:", share["working"], of_working, backwards=True),
+        Layer("buffer", "Before, in this conversation:", share["buffer"], of_recent, backwards=True),
+        Layer("facts", "Known facts:", share["facts"], of_facts),
+        Layer("notes", "Remembered:", share["notes"], of_notes),
+        Layer("episodes", "Earlier experience:", share["episodes"], of_episodes),
     ]
 
 

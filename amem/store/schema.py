@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -59,6 +60,9 @@ def _note_id(*, primary_key: bool = False) -> Column[str]:
     key = ForeignKey("note.id", ondelete="CASCADE")
     return Column("note_id", String(36), key, primary_key=primary_key, nullable=False)
 
+
+_TAKEN = text("superseded_by IS NOT NULL")
+"""Few notes have been superseded, and the others need no place in an index of it."""
 
 meta = Table(
     "meta",
@@ -141,6 +145,7 @@ note = Table(
     UniqueConstraint("box", "session_id", "position"),
     Index(None, "box", "status"),
     Index(None, "box", "kind"),
+    Index(None, "superseded_by", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_autoincrement=True,
 )
 

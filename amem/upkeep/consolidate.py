@@ -6,7 +6,6 @@ Repeats of a text need no model: the first one stands for all. What is only near
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from amem.llm.structured import ask
 from amem.model import Frozen, Note
 from amem.replies import ConsolidateReply
 from amem.store.plan import Call, Plan
+from amem.upkeep.losing import dated, lost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from amem.upkeep.alike import Group
 
 PROMPT = "consolidate"
-_NUMBER = re.compile(r"\d+")
 
 
 class Merged(Frozen):
@@ -69,16 +68,13 @@ def request(notes: Sequence[Note], prompts: PromptSet, *, max_tokens: int) -> Re
 def check(notes: Sequence[Note]) -> Callable[[ConsolidateReply], str | None]:
     """Return a function that says what is wrong with a reply that is valid by its schema."""
     said = "\n".join(note.content for note in notes)
-    numbers = dict.fromkeys(_NUMBER.findall(said))
 
     def problem(reply: ConsolidateReply) -> str | None:
         if not reply.text.strip():
             return "the text is empty"
         if not all(keeps_script(said, text) for text in (reply.text, reply.context)):
             return "it is not written in the language of the notes"
-        told = set(_NUMBER.findall(reply.text))
-        missing = [number for number in numbers if number not in told]
-        return f"the text leaves out {', '.join(missing)}; say all that the notes say" if missing else None
+        return lost(notes, reply.text)
 
     return problem
 
@@ -102,7 +98,7 @@ async def summarise(rooms: Rooms, group: Group, vectors: Mapping[str, NDArray[np
         shown=group.ids,
         versions=(0,) * len(notes),
     )
-    summary = Summary(note=_summary(rooms, notes, reply.text.strip()), reply=reply, call=call)
+    summary = Summary(note=_summary(rooms, notes, dated(notes, reply.text.strip())), reply=reply, call=call)
     await _expect_about(rooms, summary, [vectors[note.id] for note in notes])
     return summary
 

@@ -49,7 +49,7 @@ class Changing(Verbs):
             "keywords": keywords, "tags": tags, "context": context, "speaker": speaker,
             "occurred_at": occurred_at, "metadata": metadata,
         }  # fmt: skip
-        committed = await apply(self._rooms, edit(note, given, at=self._rooms.now()))
+        committed = await apply(self._rooms, self._view.by(edit(note, given, at=self._rooms.now())))
         return committed.notes.get(note_id, note)
 
     @writes
@@ -93,7 +93,8 @@ class Changing(Verbs):
             "occurred_at": occurred_at, "trust": trust, "keywords": keywords, "tags": tags, "context": context,
             "metadata": metadata, "agent_id": self._view.agent_id,
         }  # fmt: skip
-        accepted = await correct(self._rooms, old, correction(old, content, given))
+        right = correction(old, content, given)
+        accepted = await correct(self._rooms, old, right, agent_id=self._view.agent_id)
         with self._worker.holding([accepted.note]):
             (result,), error = await self._worker.build(self._box, [accepted], wait=wait)
         if strict and error is not None:
@@ -126,7 +127,7 @@ class Changing(Verbs):
             note = await self.get(note_id)
             plan = repin(note, change(note.pinned), at=self._rooms.now())
             try:
-                return (await apply(self._rooms, plan)).notes[note_id]
+                return (await apply(self._rooms, self._view.by(plan))).notes[note_id]
             except GroundMoved:  # somebody changed the note in between
                 continue
 
@@ -145,7 +146,7 @@ class Changing(Verbs):
         while True:
             plan = await to_thread(undo_plan, rooms.ledger, self._box, revision, caused_by, rooms.now())
             try:
-                return (await apply(rooms, plan)).revisions
+                return (await apply(rooms, self._view.by(plan))).revisions
             except GroundMoved:  # somebody changed a note in between: see whether it can still be undone
                 continue
 
@@ -160,7 +161,7 @@ class Changing(Verbs):
         Raises:
             ProposalNotFound: nothing waits under that number in this box.
         """
-        return await review.accept(self._rooms, self._box, proposal)
+        return await review.accept(self._rooms, self._box, proposal, agent_id=self._view.agent_id)
 
     @writes
     async def reject(self, proposal: int) -> Reviewed:

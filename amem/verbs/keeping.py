@@ -98,7 +98,7 @@ class Keeping(Verbs):
         if limit is not None and limit < 0:
             raise InputError(f"limit is {limit}; it must be 0 or more")
         await self._worker.settled()
-        return await tidy(self._rooms, self._box, dry_run=dry_run, limit=limit)
+        return await tidy(self._rooms, self._box, dry_run=dry_run, limit=limit, agent_id=self._view.agent_id)
 
     @writes
     async def upkeep_every(self, seconds: float | None) -> None:

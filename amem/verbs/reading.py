@@ -10,6 +10,7 @@ from amem.filters import make_filter
 from amem.intake import question_text
 from amem.recall.explain import explain
 from amem.store.selecting import of_source
+from amem.store.succession import leading_links
 from amem.verbs.base import Verbs
 
 if TYPE_CHECKING:
@@ -92,12 +93,16 @@ class Reading(Verbs):
         return await to_thread(self._rooms.ledger.links_of, [note_id])
 
     async def neighbours(self, note_id: str) -> Sequence[Note]:
-        """Return the notes linked with a note, in the order the links were made.
+        """Return the notes linked with a note, or with one whose place it took, in the order the links were made.
+
+        What took the place of a linked note stands for it.
 
         Raises:
             NoteNotFound: there is no such note in this box.
         """
-        others = [link.other(note_id) for link in await self.links(note_id)]
+        await self.get(note_id)
+        links = await to_thread(leading_links, self._rooms.ledger.database, [note_id])
+        others = list(dict.fromkeys(link.other(note_id) for link in links))
         found = await to_thread(self._rooms.ledger.get, others, boxes=[self._box])
         return [found[other] for other in others if other in found]
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from amem.workbench.page import shown
 
+from .drawing import COLOURS
 from .facts import facts
-from .plots import COLOURS, plots
+from .plots import plots
 from .tables import tables
 
 if TYPE_CHECKING:

@@ -65,9 +65,10 @@ def summarise(
     """
     kept = [item for item in items if unanswerable or item.answerable]
     rest = [item for item in kept if item.key not in disputed]
+    everything = _part(kept, whole=unanswerable)
     return Summary(
-        everything=_part(kept, whole=unanswerable),
-        undisputed=_part(rest, whole=unanswerable),
+        everything=everything,
+        undisputed=everything if len(rest) == len(kept) else _part(rest, whole=unanswerable),
         disputed=len(kept) - len(rest),
     )
 

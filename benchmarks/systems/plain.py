@@ -117,11 +117,15 @@ class Oracle(Turns):
 
 def newest(turns: Sequence[Turn], budget: int, tokenizer: Tokenizer) -> Found:
     """Return the newest turns that fit a budget, without a gap between them."""
-    low, high = 0, len(turns)
-    while low < high:  # the first place from which everything fits
-        middle = (low + high) // 2
-        if everything(turns[middle:], tokenizer).tokens > budget:
-            low = middle + 1
-        else:
-            high = middle
-    return everything(turns[low:], tokenizer)
+
+    def fits(count: int) -> bool:
+        return everything(turns[len(turns) - count :], tokenizer).tokens <= budget
+
+    few, many = 0, 1
+    while many <= len(turns) and fits(many):  # only about as much as the budget is read, however long the conversation
+        few, many = many, 2 * many
+    many = min(many, len(turns) + 1)
+    while many - few > 1:  # so many fit, and so many do not
+        middle = (few + many) // 2
+        few, many = (middle, many) if fits(middle) else (few, middle)
+    return everything(turns[len(turns) - few :], tokenizer)

@@ -76,6 +76,28 @@ async def test_a_window_keeps_the_newest_turns_without_a_gap(made, talk):
     assert 0 < context.tokens <= 40
 
 
+@pytest.mark.parametrize("budget", [0, 10, 25, 60, 90, 1000])
+def test_the_newest_turns_are_as_many_as_fit(talk, budget):
+    for end in range(len(talk.turns) + 1):
+        turns = talk.turns[:end]
+        fitting = [n for n in range(end + 1) if lines.everything(turns[end - n :], TOKENS).tokens <= budget or not n]
+        assert plain.newest(turns, budget, TOKENS).shown == tuple(turn.id for turn in turns[end - max(fitting) :])
+
+
+async def test_the_newest_turns_of_a_long_conversation_are_found_without_reading_it_all(talk):
+    counted = []
+
+    class Counting:
+        name = TOKENS.name
+
+        def count(self, text):
+            counted.append(len(text.splitlines()))
+            return TOKENS.count(text)
+
+    plain.newest(talk.turns * 1000, 60, Counting())
+    assert max(counted) < 20
+
+
 async def test_recent_turns_are_bounded_by_number_and_by_budget(made, talk):
     assert (await found(await told(made(kind="recent", k=2), talk), talk.questions[0])).shown == ids("D2:3", "D2:4")
     assert len((await found(await told(made(kind="recent"), talk), talk.questions[0], budget=20)).shown) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -9,13 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from amem.testing.fault_server import FaultServer, says
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(*arguments, cwd):
-    env = {**os.environ, "HOME": str(cwd), "TMPDIR": str(cwd)}
-    command = [sys.executable, "-W", "error", str(EXAMPLES / "chat_agent.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=600, check=False)
+def run(*arguments, cwd, typed=None, strict=True):
+    env = {**os.environ, "HOME": str(cwd), "TMPDIR": str(cwd), "OPENAI_API_KEY": "none"}
+    command = [sys.executable, *(["-W", "error"] if strict else []), str(EXAMPLES / "chat_agent.py"), *arguments]
+    return subprocess.run(
+        command, input=typed, capture_output=True, text=True, cwd=cwd, env=env, timeout=600, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +54,59 @@ def test_without_a_model_it_says_what_to_give(tmp_path):
     assert done.returncode == 2
     assert "--llm MODEL" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+# -- with a real client of a real server -----------------------------------------------------------
+
+LIVES = {
+    "notes": [
+        {"turns": [0], "text": "Ana swims in the sea of Busan every morning.", "keywords": ["Busan"], "tags": ["sport"]}
+    ],
+    "facts": [{"turns": [0], "subject": "Ana", "predicate": "lives in", "object": "Busan", "single": True}],
+    "episodes": [],
+}
+
+
+def plays(seen):
+    """Distil what it is shown to distil, and answer what it is asked."""
+    system, asked = (message["content"] for message in seen.body["messages"][:2])
+    if "helpful assistant" not in system:
+        return says(json.dumps(LIVES))
+    return says("At the east gate." if "lives in Busan" in asked else "I do not know yet.")
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """Two sessions in two processes, of one memory; what each printed, and what the model was asked."""
+    home = tmp_path_factory.mktemp("live")
+    lines = {
+        "monday": "I am Ana, I live in Busan and swim in the sea every morning.\nWhere is the nearest pool?\n\n",
+        "thursday": "Where can I swim in Busan?\n\n",
+    }
+    with FaultServer(default=plays) as server:
+        common = ["--llm", "openai/fake", "--api-base", server.url, "--dir", str(home / "agent")]
+        done = [run(*common, "--session", name, cwd=home, typed=typed, strict=False) for name, typed in lines.items()]
+        assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (0, "")]
+        yield [one.stdout for one in done], server.bodies
+
+
+def test_a_live_model_answers_each_message_and_distils_a_session_in_one_call(live):
+    _, asked = live
+    kinds = ["agent" if "helpful assistant" in body["messages"][0]["content"] else "memory" for body in asked]
+    assert kinds == ["agent", "agent", "memory", "agent", "memory"]
+
+
+def test_what_one_process_learned_the_next_one_shows_its_model(live):
+    (first, second), asked = live
+    assert "fact     Ana lives in Busan" in first
+    shown = asked[3]["messages"][1]["content"]
+    assert shown.startswith("<memory>\n")
+    assert "Ana lives in Busan (since " in shown
+    assert "agent: At the east gate." in second
+
+
+def test_the_trace_of_a_live_turn_says_what_it_read_and_wrote(live):
+    (_, second), _ = live
+    assert "read     facts: 1 of 1" in second
+    assert "read     notes: " in second
+    assert second.count("wrote    ") == 2

@@ -91,3 +91,24 @@ def test_a_turn_without_a_speaker_has_no_speaker_in_its_tag(version, name):
     content = PromptSet(version).render(name, nobody).messages[1].content
     assert "speaker=" not in content
     assert "None" not in content
+
+
+def lengths(version, name, given):
+    schema = PromptSet(version).render(name, given).reply_schema
+    return {field: (of.get("minItems", 0), of["maxItems"]) for field, of in schema["properties"].items()}
+
+
+def test_v2_has_servers_that_keep_to_a_schema_give_an_entry_for_each_turn_because_small_models_skip_some():
+    given = variables("note")
+    turns = [{**given["turns"][0], "number": number} for number in range(5)]
+    assert lengths("v2", "note", {**given, "turns": turns}) == {"notes": (5, 5)}
+
+
+def test_v2_has_them_judge_no_pair_that_was_not_shown_because_small_models_repeat_one_until_they_are_cut_off():
+    given = variables("link_evolve")
+    notes = [a_note(1, near=[0]), a_note(2, near=[0, 1]), a_note(3, near=[])]
+    assert lengths("v2", "link_evolve", {**given, "notes": notes}) == {"links": (0, 3)}
+
+
+def test_v1_leaves_lengths_to_its_schema():
+    assert lengths("v1", "note", variables("note")) == {"notes": (0, 64)}

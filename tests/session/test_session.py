@@ -193,6 +193,47 @@ async def test_a_context_never_exceeds_its_budget(open_memory, held, budget, sha
     assert told == {f"{number}-{i}" for number, some in enumerate(held) for i in range(len(some))}
 
 
+async def test_fast_layers_are_asked_first_and_what_they_show_no_slower_one_shows_again(open_memory):
+    async with open_memory() as memory:
+        tokenizer = memory._rooms.tokenizer
+    asked = []
+
+    def layer(name, share, *items):
+        async def read():
+            asked.append(name)
+            return [Item(note_id, text) for note_id, text in items]
+
+        return Layer(name, f"{name}:", share, read)
+
+    fast = layer("fast", 0.2, ("a", "the boat is sold"))
+    slow = layer("slow", 0.8, ("a", "the boat was sold in May"), ("b", "the boat was red"))
+    found = await route([fast, slow], budget=100, tokenizer=tokenizer)
+    assert asked == ["fast", "slow"]
+    assert found.text == "fast:\n[1] the boat is sold\nslow:\n[2] the boat was red"
+
+
+async def test_room_that_one_layer_does_not_need_goes_to_the_others(open_memory):
+    async with open_memory(SCRIPT, session_shares={"notes": 0.05, "episodes": 0.9}) as memory:
+        texts = [f"The boat number {n} lies in the old harbour of Oslo." for n in range(6)]
+        await memory.add_many(texts)
+        context = await memory.session("s1").context("Which boats lie in the old harbour of Oslo?", 200)
+    assert {use.layer: use.packed for use in context.layers}["notes"] == 6
+
+
+async def test_a_larger_share_leaves_a_layer_more_room(open_memory):
+    async def tokens(share):
+        async with open_memory(
+            SCRIPT, path=f"of {share}", session_buffer=2, session_shares={"working": share}
+        ) as memory:
+            session = memory.session("s1")
+            await session.observe("The boat lies in the harbour. " * 40)
+            await memory.add_many([f"The boat number {n} lies in the old harbour of Oslo." for n in range(40)])
+            found = await session.context("Which boats lie in the harbour?", 400)
+            return next(use.packed for use in found.layers if use.layer == "working")
+
+    assert [await tokens(share) for share in (0.05, 0.9)] == [0, 1]
+
+
 async def test_what_does_not_fit_is_shortened_before_it_is_dropped(open_memory):
     async with open_memory() as memory:
         tokenizer = memory._rooms.tokenizer

@@ -9,6 +9,7 @@ import pytest
 from support import NOTHING, builds
 
 from amem.errors import InputError, ReadOnly
+from amem.interfaces.cli import render
 from amem.memory import AsyncMemory
 from amem.session.episodes import Episodes
 from amem.session.facts import Facts
@@ -74,6 +75,42 @@ async def test_what_a_note_brings_about_in_others_says_whose_note_it_was(open_me
         found = await by_whom(memory.box("team"), first.id)
     assert ("context", "build", "planner") in found
     assert ("context", "evolve", "cook") in found
+
+
+async def test_every_verb_that_changes_a_note_says_through_whose_view_it_came(open_memory, clock, tmp_path):
+    async with open_memory() as memory:
+        planner = memory.box("team", agent_id="planner")
+        note = await memory.box("team").add("The fair is on Sunday.", tags=["fair"])
+        await planner.update(note.id, tags=["fair", "stall"])
+        await planner.unpin(note.id)
+        await planner.pin(note.id)
+        await memory.box("team", agent_id="cook").unpin(note.id)
+        right = await planner.correct(note.id, "The fair is on Saturday.")
+        await memory.box("team", agent_id="cook").undo(caused_by=right.id)
+        clock.advance(days=200)
+        (faded,) = (await planner.upkeep()).archived
+        whose = {(kind, agent) for _, kind, agent in await by_whom(memory.box("team"), note.id)}
+        history = await memory.box("team").history(note.id)
+        await memory.box("team").export(tmp_path / "vault", format="markdown")
+    shown = [render.revision(change).plain.splitlines()[0] for change in history]
+    assert all(f"agent {by.cause.agent_id})" in line for line, by in zip(shown, history, strict=True))
+    (page,) = (page.read_text() for page in (tmp_path / "vault" / "notes").iterdir() if "Sunday" in page.name)
+    assert "tags (user, planner): " in page
+    assert faded.note_id == note.id
+    assert whose == {
+        ("user", "planner"), ("user", "cook"), ("supersede", "planner"), ("undo", "cook"), ("archive", "planner"),
+    }  # fmt: skip
+
+
+async def test_who_accepted_what_waited_for_review_is_said(open_memory):
+    async with open_memory(fact_policy="ask") as memory:
+        planner = memory.box("team", agent_id="planner")
+        old = (await planner.facts.add("the fair", "is on", "Sunday", since="2024-05-01")).fact
+        await planner.facts.add("the fair", "is on", "Monday", since="2024-05-02")
+        (waits,) = await planner.review()
+        assert {change.cause.agent_id for change in waits.changes} == {"planner"}
+        await memory.box("team", agent_id="cook").accept(waits.id)
+        assert ("superseded_by", "supersede", "cook") in await by_whom(planner, old.id)
 
 
 async def test_who_ended_a_fact_is_said_and_comes_back_with_an_export(open_memory, tmp_path):

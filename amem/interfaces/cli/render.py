@@ -96,7 +96,8 @@ def revision(change: Revision, *, causes: Iterable[Note] = ()) -> Text:
     text.append(f"{change.field} ", style="bold magenta")
     by = f" by {', '.join(map(one_line, change.cause.notes))}" if change.cause.notes else ""
     undoes = f" of #{change.cause.undoes}" if change.cause.undoes is not None else ""
-    text.append(f"({change.cause.kind}{undoes}{by})", style="dim")
+    agent = f", agent {one_line(change.cause.agent_id)}" if change.cause.agent_id else ""
+    text.append(f"({change.cause.kind}{undoes}{by}{agent})", style="dim")
     text.append("  undone" if change.undone else "", style="yellow")
     for cause in causes:
         text.append(f"\n   because of {quoted(cause)}", style="dim")

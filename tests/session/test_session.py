@@ -193,6 +193,21 @@ async def test_a_context_never_exceeds_its_budget(open_memory, held, budget, sha
     assert told == {f"{number}-{i}" for number, some in enumerate(held) for i in range(len(some))}
 
 
+async def test_what_one_layer_takes_the_next_one_has_not(open_memory):
+    async with open_memory() as memory:
+        tokenizer = memory._rooms.tokenizer
+
+    def layer(name):
+        async def read():
+            return [Item(f"{name}{i}", "bread and butter and jam and honey") for i in range(8)]
+
+        return Layer(name, f"{name}:", 0.4, read)
+
+    found = await route([layer("one"), layer("two")], budget=70, tokenizer=tokenizer)
+    assert {use.layer for use in found.layers if use.packed} == {"one", "two"}
+    assert found.tokens <= 70
+
+
 async def test_fast_layers_are_asked_first_and_what_they_show_no_slower_one_shows_again(open_memory):
     async with open_memory() as memory:
         tokenizer = memory._rooms.tokenizer

@@ -58,6 +58,7 @@ def variables(text):
         "answer": {"context": text, "question": text},
         "consolidate": {"notes": [shown(note, 0)]},
         "distill": {"earlier": [turn], "turns": [turn]},
+        "gate": {"earlier": [turn], "turns": [turn]},
         "open_tags": {"question": text, "tags": [{"number": 0, "text": text}]},
         "query": {"date": "2024-05-01", "question": text},
         "rerank": {"notes": [{"number": 0, "text": text}], "question": text},

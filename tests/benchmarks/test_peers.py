@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -107,9 +108,10 @@ def entry(python, url, kind="mem0"):
 
 
 def extracts(seen):
-    """Take one fact out of a turn, and say on which day that was."""
-    asked = seen.body["messages"][-1]["content"]
-    return says(json.dumps({"memory": [{"text": f"As told on {asked}"}]}))
+    """Take one fact out of a turn, with what stands before it in the stand-in's prompt: the day."""
+    asked = seen.body["messages"][-1]["content"].rpartition("## New Messages")[2]
+    said = re.search(r"(\d{4}-\d\d-\d\d )?(Ana|Ben): [^\n\"]*", asked)
+    return says(json.dumps({"memory": [{"text": f"As told on {said[0]}" if said else "nothing"}]}))
 
 
 def lines(folder, name):
@@ -180,4 +182,6 @@ def test_the_real_package_goes_through_a_conversation_without_a_network(kind, tm
         asyncio.run(runs.run(config.load(path), tmp_path / "run"))
     held = lines(tmp_path / "run", "ingest.jsonl")
     assert [(one["turns"], one["notes"]) for one in held] == [(7, 7), (7, 7)]
-    assert all(one["shown"] for one in lines(tmp_path / "run", "retrieval.jsonl"))
+    first = lines(tmp_path / "run", "retrieval.jsonl")[0]
+    assert "conv-26/D1:1" in first["shown"]
+    assert "I bought a sailing boat." in first["text"]

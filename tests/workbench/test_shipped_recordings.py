@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -58,6 +59,21 @@ async def test_the_replies_to_the_reporting_half_are_as_good_as_is_said(version,
             without_zero(number) for number in (found[measure].value, found[measure].low, found[measure].high)
         )
         assert f"{value} [{low}, {high}]" in DOCS.read_text("utf-8").replace("**", "")
+
+
+def judged(prompt, field):
+    """The notes that each reply of v2 judges, with those that it was shown."""
+    for one in read_all([RECORDINGS]).values():
+        if (one.request.prompt.version, one.request.prompt.name) == ("v2", prompt):
+            shown = {note["number"] for note in one.request.variables["neighbours"]}
+            yield [pair["neighbour"] for pair in json.loads(one.reply.text)[field]], shown
+
+
+def test_replies_that_go_on_about_notes_nobody_showed_are_as_many_as_is_said():
+    replies = [*judged("link", "links"), *judged("evolve", "changes")]
+    assert sum(not set(numbers) <= shown for numbers, shown in replies) == 15
+    assert sum(len(numbers) == 12 for numbers, _ in replies) == 4
+    assert "15 replies of `link` and `evolve`" in DOCS.read_text("utf-8")
 
 
 def without_zero(number):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from amem.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _KINDS = {
@@ -19,6 +19,30 @@ _KINDS = {
 _PLAIN = re.compile(r"\w+")
 _LONE = re.compile(r"[\ud800-\udfff]")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+class Named(Protocol):
+    """Something with an id."""
+
+    @property
+    def id(self) -> str:
+        """What it is called by."""
+        ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+def named(conversations: Sequence[T], name: str) -> T:
+    """Return the conversation of that id.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = {conversation.id: conversation for conversation in conversations}
+    if name not in found:
+        raise InputError(f"there is no conversation {name!r}; there are {', '.join(found)}")
+    return found[name]
 
 
 def read(path: Path) -> tuple[Checked, bytes]:

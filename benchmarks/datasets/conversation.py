@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Literal
 
-from amem.errors import InputError
 from amem.model import Frozen, Moment
 
 from ..metrics.dialsim import Letter  # noqa: TID252 - in a wheel, this package has another name
+from .checking import named
 
 Format = Literal["locomo", "dialsim", "longmemeval"]
 
@@ -120,7 +120,4 @@ class Dataset(Frozen):
         Raises:
             InputError: there is none.
         """
-        found = {conversation.id: conversation for conversation in self.conversations}
-        if name not in found:
-            raise InputError(f"there is no conversation {name!r}; there are {', '.join(found)}")
-        return found[name]
+        return named(self.conversations, name)

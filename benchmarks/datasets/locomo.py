@@ -11,10 +11,9 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from amem.errors import InputError
 from amem.model import Frozen, Moment
 
-from .checking import read
+from .checking import named, read
 from .months import parse_locomo
 
 if TYPE_CHECKING:
@@ -119,10 +118,7 @@ class Locomo(Frozen):
         Raises:
             InputError: there is none.
         """
-        found = {conversation.id: conversation for conversation in self.conversations}
-        if name not in found:
-            raise InputError(f"there is no conversation {name!r}; there are {', '.join(found)}")
-        return found[name]
+        return named(self.conversations, name)
 
 
 def load(path: Path) -> Locomo:

@@ -151,7 +151,13 @@ class JudgedLink(Reply):
 class JudgedLinkReply(Reply):
     """A judgement on each neighbour of one new note."""
 
-    links: Annotated[list[JudgedLink], Field(max_length=12)]
+    links: Annotated[list[JudgedLink], Field(max_length=64)]
+
+    @classmethod
+    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:
+        """One for each neighbour."""
+        neighbours = len(_list(variables, "neighbours"))
+        return {"links": (neighbours, neighbours)}
 
 
 class JudgedChange(JudgedLink):
@@ -163,7 +169,13 @@ class JudgedChange(JudgedLink):
 class JudgedEvolveReply(Reply):
     """A judgement on each neighbour of one new note; those of which something has become are changed by code."""
 
-    changes: Annotated[list[JudgedChange], Field(max_length=12)]
+    changes: Annotated[list[JudgedChange], Field(max_length=64)]
+
+    @classmethod
+    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:
+        """One for each neighbour."""
+        neighbours = len(_list(variables, "neighbours"))
+        return {"changes": (neighbours, neighbours)}
 
 
 class JudgedWindowPair(Reply):

@@ -83,4 +83,6 @@ def test_how_many_entries_a_reply_has_is_told_of_variables_of_any_shape():
     assert replies.JudgedWindowReply.counts({"notes": [{"near": 3}, 7, {}, {"near": [0, 1]}]}) == {"links": (0, 2)}
     assert replies.JudgedWindowReply.counts({}) == {"links": (0, 0)}
     assert replies.AnchoredNoteReply.counts({"turns": "two"}) == {"notes": (0, 0)}
+    assert replies.JudgedLinkReply.counts({"neighbours": [1, {}, "three"]}) == {"links": (3, 3)}
+    assert replies.JudgedEvolveReply.counts({"neighbours": [{}, {}]}) == {"changes": (2, 2)}
     assert replies.NoteReply.counts({"turns": [1]}) == {}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from amem.errors import InputError
-from amem.model import Frozen, Kind, Metadata, Moment, Words
+from amem.model import Kind
+from amem.values import Frozen, Metadata, Moment, Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, TypeAdap
 
 from amem.errors import InputError
 from amem.filters import first_problem
-from amem.model import Frozen, Metadata, Moment, Note, Trust, Words, canonical_json
+from amem.model import Note, Trust
+from amem.values import Frozen, Metadata, Moment, Words, canonical_json
 
 if TYPE_CHECKING:
     from amem.rooms import Rooms

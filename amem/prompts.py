@@ -18,8 +18,8 @@ from pydantic import JsonValue, ValidationError
 
 from amem.errors import PromptFormat, PromptNotFound, PromptVariables
 from amem.llm.protocol import PromptRef, Request
-from amem.model import Frozen
 from amem.templates import Template, parse_template
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

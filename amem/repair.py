@@ -6,9 +6,9 @@ from asyncio import to_thread
 from typing import TYPE_CHECKING
 
 from amem.ingest.vectors import Progress, embed, embed_missing
-from amem.model import Frozen
 from amem.store import mend
 from amem.store.doctor import doctor
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from amem.rooms import Rooms

@@ -21,7 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from amem.errors import PromptFormat, PromptVariables
 from amem.fences import fenced, fences_of
 from amem.llm.protocol import Message
-from amem.model import Frozen, canonical_json
+from amem.values import Frozen, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

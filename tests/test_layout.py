@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    "errors model ids settings fences replies filters render runs tokens pooling",
+    "errors values model ids settings fences replies filters render runs tokens pooling",
     "store llm embedding onnx prompts templates",
     "rooms intake view changes ingest recall exporting importing upkeep session review repair",
     "opening verbs memory sync sync_loop sync_session sync_verbs",

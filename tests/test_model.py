@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from ledger_support import NOON, Shelf
 from pydantic import ValidationError
 
-from amem.model import AddResult, Link, Note, Usage, as_utc, canonical_json
+from amem.model import AddResult, Link, Note, Usage
+from amem.values import as_utc, canonical_json
 
 bounded = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 

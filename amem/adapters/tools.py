@@ -17,7 +17,8 @@ from amem.adapters.binding import Bound
 from amem.errors import AmemError, InputError
 from amem.filters import first_problem
 from amem.ingest.suspicion import suspicions
-from amem.model import TRUST_RANK, Frozen, Note, Trust
+from amem.model import TRUST_RANK, Note, Trust
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

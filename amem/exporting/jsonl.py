@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from amem.errors import InputError
 from amem.exporting.checking import problem
 from amem.filters import first_problem
-from amem.model import Frozen
 from amem.store import dump
 from amem.store.lines import FORMAT, End, Header, LinkLine, NoteLine, RevisionLine, read, written
 from amem.store.load import Load
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ import yaml
 from amem.errors import InputError
 from amem.exporting.jsonl import Exported, expect_outside
 from amem.exporting.names import names
-from amem.model import canonical_json
 from amem.store import dump
 from amem.store.lines import LinkLine, NoteLine, RevisionLine
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

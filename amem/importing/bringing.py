@@ -16,8 +16,9 @@ from amem.importing.foreign import NotTaken
 from amem.ingest.builder import Built
 from amem.ingest.plan import READY, build_fields
 from amem.ingest.vectors import apply
-from amem.model import Cause, Frozen, Link
+from amem.model import Cause, Link
 from amem.store.plan import Call, Change, Plan, PlannedLink
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InputError
 from amem.intake import NewNote
-from amem.model import Frozen, Moment, as_utc
+from amem.values import Frozen, Moment, as_utc
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

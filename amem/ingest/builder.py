@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from amem.ingest.language import keeps_script
 from amem.ingest.relative import meant_dates
 from amem.ingest.shown import Numbered, earlier
-from amem.model import Frozen
 from amem.replies import AnchoredNoteFields, AnchoredNoteReply, NoteReply
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from amem.ingest.language import keeps_script
 from amem.ingest.relative import meant_dates
 from amem.ingest.shown import Numbered, earlier
-from amem.model import Episode, Fact, Frozen, Note, Skipped
+from amem.model import Episode, Fact, Note, Skipped
 from amem.recall.words import told_share
 from amem.replies import BriefDistillReply, DistillReply
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

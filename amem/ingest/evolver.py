@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from amem.ingest.judged import is_news, told_since
 from amem.ingest.linker import unknown
 from amem.ingest.shown import known
-from amem.model import Frozen, Skipped
 from amem.replies import EvolveReply, JudgedEvolveReply, ProposedChange
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from amem.ingest.shown import Numbered
     from amem.llm.protocol import Request
-    from amem.model import Note
+    from amem.model import Note, Skipped
     from amem.prompts import PromptSet
     from amem.replies import WindowChange
 

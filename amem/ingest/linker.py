@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from amem.ingest.judged import FOLLOWS, is_same
 from amem.ingest.shown import known
-from amem.model import Frozen, Skipped
+from amem.model import Skipped
 from amem.replies import JudgedLinkReply, LinkReply, ProposedLink
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

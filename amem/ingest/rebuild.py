@@ -14,8 +14,9 @@ from amem.ingest.pipeline import build
 from amem.ingest.redraft import Rebuild, Reweave, windows
 from amem.ingest.strategies import weave
 from amem.ingest.vectors import apply
-from amem.model import AddResult, Frozen, Link, Revision, Usage
+from amem.model import AddResult, Link, Revision, Usage
 from amem.store.plan import GroundMoved
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

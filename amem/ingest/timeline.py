@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from amem.filters import Filter
-from amem.model import TRUST_RANK, Cause, Fact, Frozen, Moment, Note
+from amem.model import TRUST_RANK, Cause, Fact, Note
 from amem.store.plan import Change, apply_change
+from amem.values import Frozen, Moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

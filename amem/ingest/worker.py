@@ -18,7 +18,8 @@ from amem.ingest.suspicion import company, suspicions
 from amem.ingest.vectors import embed
 from amem.intake import raw_note
 from amem.llm.faults import is_about_its_texts
-from amem.model import AddResult, Frozen, Usage
+from amem.model import AddResult, Usage
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

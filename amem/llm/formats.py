@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, get_args
 
-from amem.model import canonical_json
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from amem.errors import BudgetSpent, LLMError, ModelUnavailable
 from amem.llm.limiter import Limiter
-from amem.model import Frozen, Usage, canonical_json
+from amem.model import Usage
+from amem.values import Frozen, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

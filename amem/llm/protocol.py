@@ -6,7 +6,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 
 class Message(Frozen):

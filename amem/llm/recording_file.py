@@ -23,7 +23,7 @@ from pydantic import Field, JsonValue, ValidationError
 from amem.errors import AmemError
 from amem.llm.protocol import Message, PromptRef, Reply, Request, TokenUsage
 from amem.llm.reviewable import dump_reviewable, load_reviewable
-from amem.model import Frozen, canonical_json
+from amem.values import Frozen, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from amem.errors import AmemError
 from amem.llm.recording_file import case_of
 from amem.llm.reviewable import dump_reviewable
-from amem.model import canonical_json
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

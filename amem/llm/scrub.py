@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InputError
 from amem.llm.recording_file import write_whole
-from amem.model import Frozen
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

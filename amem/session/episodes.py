@@ -11,8 +11,9 @@ from amem.errors import EmbeddingError, InputError
 from amem.filters import Filter, first_problem
 from amem.ingest.vectors import embed
 from amem.intake import When
-from amem.model import Episode, Frozen, Moment, Note, Outcome, Trust
+from amem.model import Episode, Note, Outcome, Trust
 from amem.recall.asking import ask
+from amem.values import Frozen, Moment
 from amem.view import writes
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from amem.ingest.distilling import WHY_HELD
 from amem.ingest.timeline import ALL_FACTS, Policy, Settled, begins, folded, said_of, same_question, settle
 from amem.ingest.vectors import embed
 from amem.intake import When
-from amem.model import Fact, Frozen, Moment, Note, Term, Trust
+from amem.model import Fact, Note, Trust
 from amem.recall.asking import ask
 from amem.recall.timefocus import time_focus
 from amem.store.plan import Plan
+from amem.values import Frozen, Moment, Term
 from amem.view import writes
 
 if TYPE_CHECKING:

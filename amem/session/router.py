@@ -6,7 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError
-from amem.model import Citation, Frozen, LeftOut
+from amem.model import Citation, LeftOut
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

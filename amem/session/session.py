@@ -12,9 +12,10 @@ from amem.errors import EmbeddingError, InputError
 from amem.ingest.gate import why_keep, why_skip
 from amem.ingest.vectors import embed
 from amem.intake import NewNote, question_text
-from amem.model import Frozen, Moment, Note
+from amem.model import Note
 from amem.session.layers import VERBATIM, layers
 from amem.session.router import SessionContext, route
+from amem.values import Frozen, Moment
 from amem.view import writes
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.exc import DatabaseError
 
 from amem.errors import LedgerTooNew, LedgerUnavailable
-from amem.model import canonical_json
 from amem.store import schema, sqlite
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

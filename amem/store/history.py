@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from amem.model import canonical_json
 from amem.store.plan import LINK_FIELD, REVISED
 from amem.store.rewind import SETS, taken_back
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
 
-from amem.model import Frozen
 from amem.store import schema
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from amem.model import Cause, Frozen, Link, Moment, Note, Stage, Usage, canonical_json
+from amem.model import Cause, Link, Note, Stage, Usage
 from amem.store.plan import Plan
+from amem.values import Frozen, Moment, canonical_json
 
 FORMAT = 1
 """Grows with every change after which an older amem could not read an export."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, JsonValue
 
-from amem.model import Cause, Frozen, Link, MadeBy, Moment, Note, Revision, Skipped, Stage, Usage, canonical_json
+from amem.model import Cause, Link, MadeBy, Note, Revision, Skipped, Stage, Usage
+from amem.values import Frozen, Moment, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 
 class Searched(Frozen):

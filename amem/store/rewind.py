@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.model import canonical_json
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, or_, select
 
-from amem.model import Frozen, Link, Note, Revision
+from amem.model import Link, Note, Revision
 from amem.store import queries, rows, schema
 from amem.store.plan import LINK_FIELD
 from amem.store.rewind import taken_back
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

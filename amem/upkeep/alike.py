@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.model import Frozen, Note
+from amem.model import Note
 from amem.recall.words import content_words
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -18,10 +18,11 @@ from amem.ingest.plan import build_change, build_fields
 from amem.ingest.shown import Numbered
 from amem.ingest.vectors import embed
 from amem.llm.structured import ask
-from amem.model import Frozen, Note
+from amem.model import Note
 from amem.replies import ConsolidateReply
 from amem.store.plan import Call, Plan
 from amem.upkeep.losing import dated, lost
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

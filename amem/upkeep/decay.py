@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from amem.model import Cause, Frozen
+from amem.model import Cause
 from amem.store.plan import Change, Plan
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

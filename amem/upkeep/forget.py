@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InputError, LedgerUnavailable
 from amem.filters import Filter, make_filter
 from amem.ids import is_id
-from amem.model import Frozen, Moment
 from amem.store import selecting
 from amem.store.cleaning import clean
 from amem.store.tending import KEEP
 from amem.upkeep.searching import Looked, search_for
+from amem.values import Frozen, Moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

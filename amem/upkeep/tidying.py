@@ -16,12 +16,13 @@ from amem.ingest.suspicion import why_quarantined
 from amem.ingest.vectors import apply, embed_missing
 from amem.ingest.worker import HOPELESS, IN_VAIN
 from amem.llm.faults import is_about_its_texts
-from amem.model import Frozen, Revision, Usage
+from amem.model import Revision, Usage
 from amem.store import tending
 from amem.store.plan import GroundMoved, Plan
 from amem.upkeep import alike
 from amem.upkeep.consolidate import PROMPT, Merged, standing_in, summarise, summing_up
 from amem.upkeep.decay import Faded, archiving, faded
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

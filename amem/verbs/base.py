@@ -11,7 +11,8 @@ from amem.ids import is_id
 from amem.ingest.vectors import embed_missing
 from amem.ingest.worker import Worker
 from amem.intake import box_name
-from amem.model import DEFAULT_BOX, as_utc
+from amem.model import DEFAULT_BOX
+from amem.values import as_utc
 from amem.view import View
 
 if TYPE_CHECKING:

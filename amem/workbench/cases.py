@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from amem.errors import InputError
 from amem.llm.protocol import Message, PromptRef, Request
 from amem.llm.recording_file import case_of, read_recording, recordings_in, slug_of
-from amem.model import Frozen
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -10,8 +10,8 @@ from amem.llm import jsontext
 from amem.llm.recording_file import RecordingInvalid, key_of, read_recording, recordings_in
 from amem.llm.redaction import secrets_in
 from amem.llm.structured import REFUSALS, parse_reply
-from amem.model import Frozen
 from amem.prompts import OVERRIDE, PromptSet, shipped_prompts
+from amem.values import Frozen
 from amem.workbench.cases import rerendered
 from amem.workbench.changelog import missing_entries
 from amem.workbench.diffing import messages_text, unified

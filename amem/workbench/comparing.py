@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.llm.recording_file import key_of
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 from amem.workbench.judging import Verdict
 from amem.workbench.outcomes import outcome
 from amem.workbench.readings import Reading, read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 from amem.workbench.diffing import messages_text, unified, value_text
 
 if TYPE_CHECKING:

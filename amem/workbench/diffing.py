@@ -7,7 +7,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Literal
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 from amem.workbench.labelled import DateCase, EvolutionCase, Half, Labelled, LinkCase, NoteCase, QuestionCase
 from amem.workbench.outcomes import Outcome, outcome
 from amem.workbench.scoring import (

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from amem.errors import InputError
-from amem.model import Frozen, Moment, Words
+from amem.values import Frozen, Moment, Words
 
 Half = Literal["develop", "report"]
 Granularity = Literal["day", "week", "month", "year"]

@@ -8,7 +8,7 @@ from amem import replies
 from amem.ingest import builder, evolver, linker, weaver
 from amem.ingest.evolver import Evolution
 from amem.ingest.linker import LinkProposal
-from amem.model import Frozen
+from amem.values import Frozen
 from amem.workbench.shownotes import new_note, notes_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 from amem.workbench.comparing import Compared
 from amem.workbench.diffing import Row, messages_text, side_by_side, value_text
 

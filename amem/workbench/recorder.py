@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from amem.errors import PromptError
 from amem.llm.recording_file import key_of, read_recording, recordings_in, write_recording, write_whole
-from amem.model import Frozen
+from amem.values import Frozen
 from amem.workbench.cases import rerendered
 from amem.workbench.checking import unusable
 

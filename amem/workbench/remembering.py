@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from amem.ingest import builder
 from amem.ingest.plan import build_fields
 from amem.ingest.shown import Numbered, earlier
-from amem.model import Frozen, Usage
+from amem.model import Usage
 from amem.settings import Settings
+from amem.values import Frozen
 from amem.workbench.cases import Case
 from amem.workbench.scoring import Estimate, evidence_recall, mean
 from amem.workbench.shownotes import note_of, notes_of

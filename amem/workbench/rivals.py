@@ -10,7 +10,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from amem.errors import InputError
 from amem.filters import first_problem
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ import unicodedata
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 from amem.workbench.dating import names_date
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from amem.llm.metering import Meter
 from amem.llm.protocol import Reply, Request
 from amem.llm.recording_miss import RecordingMiss
 from amem.llm.structured import ask, ask_text
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 from amem.workbench.shownotes import notes_of
 
 if TYPE_CHECKING:

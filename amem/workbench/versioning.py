@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from amem.errors import InputError
 from amem.llm.recording_file import write_whole
-from amem.model import Frozen
 from amem.prompts import INSTALLED, PromptSet, Version, Versions
+from amem.values import Frozen
 from amem.workbench import changelog
 from amem.workbench.changelog import CHANGELOG
 

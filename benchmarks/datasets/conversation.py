@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Literal
 
-from amem.model import Frozen, Moment
+from amem.values import Frozen, Moment
 
 from ..metrics.dialsim import Letter  # noqa: TID252 - in a wheel, this package has another name
 from .checking import named

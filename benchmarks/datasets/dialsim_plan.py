@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from amem.errors import InputError
 from amem.filters import first_problem
-from amem.model import Frozen
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from pathlib import Path

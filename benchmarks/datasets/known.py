@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from . import dialsim, locomo
 

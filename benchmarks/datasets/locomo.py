@@ -11,7 +11,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
-from amem.model import Frozen, Moment
+from amem.values import Frozen, Moment
 
 from .checking import named, read
 from .months import parse_locomo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .conversation import Format
 

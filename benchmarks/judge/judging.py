@@ -9,9 +9,9 @@ from pydantic import Field
 
 from amem.errors import BadReply, ModelRefused
 from amem.llm.structured import ask
-from amem.model import Frozen
 from amem.prompts import PromptSet
 from amem.replies import Reply
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .judging import share_correct
 

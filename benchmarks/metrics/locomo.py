@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from . import official
 from .overlap import Overlap, set_f1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .libraries import Stemmer, library, wordnet
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

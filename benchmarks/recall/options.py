@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from amem.errors import InputError
-from amem.model import Frozen, Moment
 from amem.recall import features
 from amem.recall.search import CANDIDATES
+from amem.values import Frozen, Moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from ..metrics.evidence import BUDGETS, KS  # noqa: TID252 - in a wheel, this package has another name
 from ..statistics.bootstrap import interval  # noqa: TID252 - likewise

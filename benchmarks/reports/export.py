@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from amem.llm.recording_file import write_whole
-from amem.model import canonical_json
+from amem.values import canonical_json
 
 from ..runs.folder import SCORES  # noqa: TID252 - in a wheel, this package has another name
 from .markdown import markdown

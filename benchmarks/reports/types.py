@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from ..metrics.refusal import Refusals  # noqa: TID252 - in a wheel, this package has another name
 from ..statistics.bootstrap import Estimate  # noqa: TID252 - in a wheel, this package has another name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from amem.errors import InputError
-from amem.model import Frozen, canonical_json
+from amem.values import Frozen, canonical_json
 
 from ..datasets.dialsim_names import Names  # noqa: TID252 - in a wheel, this package has another name
 from ..datasets.from_dialsim import AnswerFormat  # noqa: TID252 - in a wheel, this package has another name

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from amem import __version__
 from amem.errors import InputError
 from amem.llm.recording_file import write_whole
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .config import Config, digest
 from .journal import Journal

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import ValidationError
 
 from amem.errors import InputError
-from amem.model import Frozen, canonical_json
+from amem.values import Frozen, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

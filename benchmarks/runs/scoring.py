@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InputError
 from amem.llm.recording_file import write_whole
-from amem.model import Frozen, canonical_json
+from amem.values import Frozen, canonical_json
 
 from ..datasets import disputed, locomo  # noqa: TID252 - in a wheel, this package has another name
 from ..metrics import dialsim, official  # noqa: TID252 - likewise

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 
 from .records import Measured
 

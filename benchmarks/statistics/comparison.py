@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.errors import InputError
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .bootstrap import Estimate, estimate, resampled
 

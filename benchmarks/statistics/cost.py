@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

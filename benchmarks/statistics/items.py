@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.model import Frozen
+from amem.values import Frozen
 
 from .bootstrap import Estimate, estimate
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amem.errors import InputError
-from amem.model import Frozen
+from amem.values import Frozen
 
 WINDOW_TOKENS = 32_000
 WINDOW_WORDS = 24_000

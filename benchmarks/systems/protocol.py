@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from amem.model import Frozen, Moment
+from amem.values import Frozen, Moment
 
 if TYPE_CHECKING:
     from ..datasets.conversation import Conversation, Question, Turn  # noqa: TID252 - in a wheel, another name

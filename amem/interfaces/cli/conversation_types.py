@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.model import canonical_json
+from amem.values import canonical_json
 
 if TYPE_CHECKING:
     from amem.intake import NewNote

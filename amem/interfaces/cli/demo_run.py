@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 from amem.interfaces.cli import conversation_jsonl
 from amem.interfaces.cli.importing import bring_in
 from amem.memory import AsyncMemory
-from amem.model import Frozen, Usage
+from amem.model import Usage
+from amem.values import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from amem.model import Frozen
+    from amem.values import Frozen
 
 # Newline and tab stay. Bidirectional overrides are in it because they make text read as what it is not.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -65,7 +65,7 @@ class Terminal:
 
     def json(self, value: Frozen | Sequence[Frozen]) -> None:
         """Write a result for programs: an amem type, or a list of them, as `model_dump(mode="json")`."""
-        from amem.model import Frozen
+        from amem.values import Frozen
 
         one = isinstance(value, Frozen)
         items = [value] if isinstance(value, Frozen) else value

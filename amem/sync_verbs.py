@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amem.exporting.jsonl import Exported
     from amem.importing.bringing import Imported
     from amem.importing.formats import Format
-    from amem.ingest.rebuild import Rebuilt
+    from amem.ingest.rebuilt import Rebuilt
     from amem.ingest.worker import Progress
     from amem.memory import AsyncMemory
     from amem.model import (

@@ -1,21 +1,23 @@
-"""Bringing foreign memories into a box: stored raw first, then what they are known for, their links and successions.
+"""Bringing foreign memories into a box: stored raw first, then what they are known for, then links and successions.
 
 A run that was stopped is finished by another one: what is there already is known by its source, and is not touched
-where anything has changed it since.
+where anything has changed it since. Each is embedded once, as it is in the end.
 """
 
 from __future__ import annotations
 
+import logging
 from asyncio import to_thread
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from amem.changes import succeeded
+from amem.errors import EmbeddingError
 from amem.importing.foreign import NotTaken
 from amem.ingest.builder import Built
 from amem.ingest.plan import READY, build_fields
-from amem.ingest.vectors import apply
+from amem.ingest.vectors import apply, embed_missing
 from amem.model import Cause, Link
 from amem.store.plan import Call, Change, Plan, PlannedLink
 from amem.values import Frozen
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from amem.importing.foreign import Foreign, Found
-    from amem.ingest.worker import Worker
+    from amem.ingest.worker import Accepted, Worker
     from amem.model import Note
     from amem.rooms import Rooms
     from amem.store.plan import Committed
 
+log = logging.getLogger("amem.importing")
 
 T = TypeVar("T")
 
@@ -55,11 +58,19 @@ class Imported(Frozen):
 async def bring_in(rooms: Rooms, worker: Worker, box: str, system: str, found: Found) -> Imported:
     """Store foreign memories, with all that came with them; what no model of theirs has built stays pending."""
     raw = worker.raw([item.note for item in found.items], box)
+    accepted: list[Accepted] = []
+    done: list[Committed] = []
+    notes: dict[str, Note] = {}
     with worker.holding([one.note for one in raw]):
-        accepted = [one for some in _batches(raw) for one in await worker.accept(some)]
-        notes = {item.key: one.note for item, one in zip(found.items, accepted, strict=True)}
-        items = _batches(found.items)
-        done = [await apply(rooms, await to_thread(_plan, rooms, box, some, notes)) for some in items]
+        for items, some in zip(_batches(found.items), _batches(raw), strict=True):
+            stored = await worker.store(some)
+            accepted += stored
+            came = {item.key: one.note for item, one in zip(items, stored, strict=True)}
+            done.append(await apply(rooms, _known_for(rooms, box, items, came)))
+            notes |= {key: done[-1].notes.get(note.id, note) for key, note in came.items()}
+        await _embed_others(rooms, box)
+        plans = (await to_thread(_connected, rooms, box, items, notes) for items in _batches(found.items))
+        done += [await apply(rooms, plan) async for plan in plans]
         fresh = [one.note.id for one in accepted if one.is_new]
         await to_thread(_carry_accesses, rooms, found.items, notes, set(fresh))
     return Imported(
@@ -76,7 +87,16 @@ def _batches(all_of_them: Sequence[T]) -> Iterator[Sequence[T]]:
     return (all_of_them[start : start + BATCH] for start in range(0, len(all_of_them), BATCH))
 
 
-def _plan(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
+async def _embed_others(rooms: Rooms, box: str) -> None:
+    """Embed the memories whose texts are as they were stored."""
+    try:
+        await embed_missing(rooms, box)
+    except EmbeddingError as error:
+        log.warning("some memories were brought in without vectors, found by their words: %s", error)
+
+
+def _known_for(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
+    """Return the plan by which memories are known for what they were known for elsewhere."""
     calls: list[Call] = []
     changes: list[Change] = []
     for item in items:
@@ -90,9 +110,19 @@ def _plan(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, 
             kind = "user" if item.by is None else "build"
             cause = Cause(kind=kind, notes=(note.id,))
             changes.append(Change(note_id=note.id, expected_version=1, fields=fields, cause=cause, call=call))
-        if item.replaced_by is not None:
-            changes.append(succeeded(note, notes[item.replaced_by]))
-    return Plan(box=box, at=rooms.now(), calls=tuple(calls), changes=tuple(changes), links=_links(rooms, items, notes))
+    return Plan(box=box, at=rooms.now(), calls=tuple(calls), changes=tuple(changes))
+
+
+def _connected(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
+    """Return the plan by which memories are linked with each other, and later ones take the place of earlier ones."""
+    changes: list[Change] = []
+    for item in items:
+        if item.replaced_by is None:
+            continue
+        old = notes[item.key]
+        if not any(r.field == "superseded_by" for r in rooms.ledger.revisions(box, note_id=old.id)):
+            changes.append(succeeded(old, notes[item.replaced_by]))
+    return Plan(box=box, at=rooms.now(), changes=tuple(changes), links=_links(rooms, items, notes))
 
 
 def _fields(rooms: Rooms, item: Foreign, note: Note) -> dict[str, JsonValue]:

@@ -35,8 +35,13 @@ _AGAIN = "tells again"
 WHY_HELD = "it would end another fact, and the setting fact_policy is ask"
 
 
-class _Window:
+class Window:
     """One window on its way: what it came to, and what that changes."""
+
+    arrives: Mapping[str, JsonValue] = {"pending_reason": "queued"}
+    """How a memory is stored, before its build in the same plan."""
+    passed_by: frozenset[str] = frozenset()
+    """Notes that do not count as having said something."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -64,7 +69,7 @@ class _Window:
         draft.skipped += found.skipped
         for note in turns:
             draft.built(note, {}, call)
-        await self._take(found.memories, {note.id: note for note in turns}, call)
+        await self.take(found.memories, {note.id: note for note in turns}, call)
 
     async def _split(self, turns: Sequence[Note], error: LLMError) -> None:
         if len(turns) == 1:
@@ -74,22 +79,31 @@ class _Window:
         await self.distil(turns[:middle])
         await self.distil(turns[middle:])
 
-    async def _take(self, memories: Sequence[Memory], turns: Mapping[str, Note], call: int) -> None:
+    async def take(self, memories: Sequence[Memory], turns: Mapping[str, Note], call: int) -> None:
+        """Make notes of what a call told, unless it is known; put facts among the others."""
         notes = [self._note(memory, [turns[i] for i in memory.sources]) for memory in memories]
         settings = self.rooms.settings
-        builds = {note.id: _build(note, memory, settings, call) for note, memory in zip(notes, memories, strict=True)}
+        builds = {note.id: build(note, memory, settings, call) for note, memory in zip(notes, memories, strict=True)}
         built = {note.id: apply_change(note, builds[note.id]) for note in notes}
         facts = [note for note in notes if isinstance(note.about, Fact)]
         others = [note for note in notes if not isinstance(note.about, Fact)]
         self.draft.vectors |= await embed(self.rooms, [self.rooms.render(note) for note in built.values()])
-        known = await to_thread(self.rooms.ledger.every, self.draft.box, ALL_FACTS)
-        policy = settings.fact_policy
-        news, ends = settle_all(facts, [*known, *(n for n in self.new if isinstance(n.about, Fact))], policy)
+        known = [*await self.known_facts(), *(note for note in self.new if isinstance(note.about, Fact))]
+        news, ends = settle_all(facts, known, settings.fact_policy)
         kept = [note for note in others if not await to_thread(self._is_told, built[note.id], call)]
         self.new += [*kept, *news]
         self.changes += [builds[note.id] for note in (*kept, *news)]
-        ends = [change.model_copy(update={"call": call}) for change in ends]
-        (self.waits if policy == "ask" else self.changes).extend(ends)
+        for change in ends:
+            waits = settings.fact_policy == "ask" and not self.is_settled(change)
+            (self.waits if waits else self.changes).append(change.model_copy(update={"call": call}))
+
+    async def known_facts(self) -> Sequence[Note]:
+        """Return the facts of the box, which new ones are put among."""
+        return await to_thread(self.rooms.ledger.every, self.draft.box, ALL_FACTS)
+
+    def is_settled(self, change: Change) -> bool:  # noqa: ARG002 - for windows that are not the first of their turns
+        """Whether the end of a fact needs no review, although the setting `fact_policy` is `ask`."""
+        return False
 
     def _note(self, memory: Memory, tell: Sequence[Note]) -> Note:
         lowest = min((note.trust for note in tell), key=TRUST_RANK.__getitem__)
@@ -97,8 +111,8 @@ class _Window:
         agents = {note.agent_id for note in tell}
         given = {
             "id": self.rooms.new_id(), "box": self.draft.box, "sources": memory.sources, "trust": lowest,
-            "occurred_at": last.occurred_at, "created_at": self.rooms.now(), "pending_reason": "queued",
-            "agent_id": last.agent_id if len(agents) == 1 else None,
+            "occurred_at": last.occurred_at, "created_at": self.rooms.now(),
+            "agent_id": last.agent_id if len(agents) == 1 else None, **self.arrives,
         }  # fmt: skip
         about = memory.about
         if about is not None:
@@ -111,8 +125,8 @@ class _Window:
         if note.about is not None:
             return False
         vector = self.draft.vectors[self.rooms.render(note)]
-        (near,) = self.rooms.index.similar(self.draft.box, np.stack([vector]), 3)
-        alike = {note_id: cosine for note_id, cosine in near if cosine >= ALIKE}
+        (near,) = self.rooms.index.similar(self.draft.box, np.stack([vector]), 3 + len(self.passed_by))
+        alike = {note_id: cosine for note_id, cosine in near if cosine >= ALIKE and note_id not in self.passed_by}
         for other in self.draft.read(sorted(alike)).values():
             if other.about is None and other.sources and other.superseded_by is None:
                 self.links += [self._again(turn, other, alike[other.id], call) for turn in note.sources]
@@ -154,15 +168,16 @@ class _Window:
         ]
 
 
-def _build(note: Note, memory: Memory, settings: Settings, call: int) -> Change:
-    """Return the change that gives a new note its words, as a revision like any other build's, and has it ready."""
+def build(note: Note, memory: Memory, settings: Settings, call: int) -> Change:
+    """Return the change that gives a memory its words, as a revision like any build's, and has a new one ready."""
     words: dict[str, JsonValue] = {
         "keywords": list[JsonValue](merge((), memory.keywords, settings.max_keywords)),
         "tags": list[JsonValue](merge((), memory.tags, settings.max_tags)),
     }
     given = {name: value for name, value in words.items() if value}
+    state = READY if note.status == "pending" else {}
     cause = Cause(kind="build", notes=note.sources)
-    return Change(note_id=note.id, expected_version=note.version, fields={**given, **READY}, cause=cause, call=call)
+    return Change(note_id=note.id, expected_version=note.version, fields={**given, **state}, cause=cause, call=call)
 
 
 async def distil_window(
@@ -182,7 +197,7 @@ async def distil_window(
         One result for each turn, in order, and the first error met.
     """
     draft = Draft(rooms, notes)
-    window = _Window(draft)
+    window = Window(draft)
     try:
         if not embedded:
             await embed_those(rooms, notes)
@@ -191,7 +206,7 @@ async def distil_window(
             await window.distil(turns)
     except (LLMError, EmbeddingError) as error:
         draft.fail(error)
-        window = _Window(draft)
+        window = Window(draft)
     except CancelledError:
         await draft.pay()
         raise
@@ -208,7 +223,7 @@ def _passed_over(draft: Draft, note: Note, before: Sequence[Note]) -> bool:
     return why is not None
 
 
-def _commit(rooms: Rooms, window: _Window) -> Committed:
+def _commit(rooms: Rooms, window: Window) -> Committed:
     plan = window.plan()
     committed = rooms.ledger.commit(plan, window.draft.vectors, [(note, None) for note in window.new])
     rooms.index.put(plan.box, 2 * (len(plan.changes) + len(window.new)))

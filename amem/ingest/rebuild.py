@@ -1,7 +1,8 @@
 """Making anew what older prompts made, or another model: through the same stages, window by window, and undoably.
 
-First the builds, then the links and changes. Each window is one plan: what is made anew takes the place of the old in
-the same transaction, or nothing changes. So a run that was killed, or whose budget was spent, is finished by another.
+First the builds, then what was distilled or summed up, then the links and changes. Each window is one plan: what is
+made anew takes the place of the old in the same transaction, or nothing changes. So a run that was killed, or whose
+budget was spent, is finished by another.
 """
 
 from __future__ import annotations
@@ -11,80 +12,33 @@ from typing import TYPE_CHECKING
 
 from amem.errors import EmbeddingError, InputError, LLMError, StoreError
 from amem.ingest.pipeline import build
+from amem.ingest.rebuilt import Left, Rebuilt
+from amem.ingest.redistilling import distil_again
 from amem.ingest.redraft import Rebuild, Reweave, windows
 from amem.ingest.strategies import weave
 from amem.ingest.vectors import apply
-from amem.model import AddResult, Link, Revision, Usage
+from amem.model import AddResult, Usage
 from amem.store.plan import GroundMoved
-from amem.values import Frozen
+from amem.upkeep.resumming import sum_up_again
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    import numpy as np
 
     from amem.errors import AmemError
     from amem.ingest.draft import Draft
     from amem.ingest.worker import Progress, Worker
-    from amem.model import MadeBy, Note
+    from amem.model import MadeBy, Note, Revision
+    from amem.prompts import PromptSet
     from amem.rooms import Rooms
     from amem.store.plan import Committed, Plan
     from amem.store.stale import Found, IsStale
+    from amem.store.written import Written
 
+NO_PROMPT = "the prompts in use have none that could make it anew"
 NOT_REACHED = "the run stopped before its turn"
 MOVED = "it was changed by somebody else meanwhile"
-
-
-class Left(Frozen):
-    """A note that could not be made anew, and is as it was."""
-
-    note_id: str
-    why: str
-
-
-class Rebuilt(Frozen):
-    """What a rebuild did; of a dry run, what it would do."""
-
-    built: tuple[str, ...] = ()
-    """Notes that were built anew."""
-    woven: tuple[str, ...] = ()
-    """Notes that were linked anew, and whose changes to others were made anew."""
-    left: tuple[Left, ...] = ()
-    """Notes that still are as they were; another run tries them again."""
-    links: tuple[Link, ...] = ()
-    """The new links."""
-    revisions: tuple[Revision, ...] = ()
-    """Everything that changed, oldest first; `undo` takes all of it back."""
-    usage: Usage = Usage()
-    dry_run: bool = False
-
-
-def staleness(rooms: Rooms, *, prompt: str | None, model: str | None) -> IsStale:
-    """Return what tells whether a prompt and a model are older than those in use; equal wordings are one.
-
-    Args:
-        rooms: its prompts are those in use.
-        prompt: only what this prompt made, by name, or by label for one wording of it.
-        model: what any other model made is stale as well.
-
-    Raises:
-        InputError: there is no such prompt, and none such ever made anything.
-    """
-    prompts = rooms.prompts
-    now = {name: prompts.get(name).hash for name in prompts.names()}
-    if prompt is not None and prompt not in now:
-        known = {name for label, _ in rooms.ledger.makers() for name in (label, _name(label))}
-        if prompt not in known:
-            there = ", ".join(sorted({*known, *now}))
-            raise InputError(f"no prompt {prompt!r} made anything here. There are: {there}.")
-
-    def is_stale(label: str, by: str) -> bool:
-        asked = prompt is None or prompt in (label, _name(label))
-        return asked and (label.rpartition("+")[2] != now.get(_name(label)) or by != (model or by))
-
-    return is_stale
-
-
-def _name(label: str) -> str:
-    return label.partition("@")[0]
 
 
 async def rebuild(
@@ -105,19 +59,34 @@ async def rebuild(
     if rooms.raw and not dry_run:
         raise InputError("no model is set that could make anything anew. Nothing was changed.")
     work = _Work(rooms, worker)
-    found = _limited(await to_thread(rooms.ledger.stale, box, is_stale), limit)
+    found = _limited(_with_prompts(await to_thread(rooms.ledger.stale, box, is_stale), rooms.prompts), limit)
+    memories = [note for item in found.written for note in item.memories]
+    kept = tuple(Left(note_id=note.id, why=why) for note, why in found.kept)
     if dry_run:
-        return Rebuilt(built=_ids(found.notes), woven=_ids(found.weavers), dry_run=True)
-    with worker.holding([*found.notes, *found.weavers]):
+        return Rebuilt(
+            built=_ids(found.notes), woven=_ids(found.weavers), rewritten=_ids(memories), kept=kept, dry_run=True
+        )  # fmt: skip
+    with worker.holding([*found.notes, *found.weavers, *memories]):
         stopped = await work.build_all(found.notes, progress)
+        stopped = stopped or await work.write_all(found.written, progress)
         if not stopped:
             chosen = None if limit is None else {*_ids(found.weavers)}
             await work.weave_all(await to_thread(rooms.ledger.stale, box, is_stale), chosen, progress)
-    return work.outcome([*_ids(found.notes), *_ids(found.weavers)])
+    return work.outcome([*_ids(found.notes), *_ids(memories), *_ids(found.weavers)], kept)
 
 
 def _ids(notes: Sequence[Note]) -> tuple[str, ...]:
     return tuple(note.id for note in notes)
+
+
+def _with_prompts(found: Found, prompts: PromptSet) -> Found:
+    """Keep what was distilled or summed up where no prompt does that any more."""
+    names = prompts.names()
+    lost = [note for item in found.written if item.stage not in names for note in item.memories]
+    return found._replace(
+        written=[item for item in found.written if item.stage in names],
+        kept=[*found.kept, *((note, NO_PROMPT) for note in lost)],
+    )
 
 
 def _limited(found: Found, limit: int | None) -> Found:
@@ -131,7 +100,17 @@ def _limited(found: Found, limit: int | None) -> Found:
     return found._replace(
         notes=[note for note in found.notes if note.id in taken],
         weavers=[note for note in found.weavers if note.id in taken],
+        written=list(_first(found.written, limit - len(taken))),
     )
+
+
+def _first(written: Sequence[Written], limit: int) -> Iterator[Written]:
+    """Yield what was written, up to so many memories; what one call wrote is not parted."""
+    for item in written:
+        if limit <= 0:
+            return
+        yield item
+        limit -= max(1, len(item.memories))
 
 
 class _Work:
@@ -142,6 +121,8 @@ class _Work:
         self._worker = worker
         self._built: list[str] = []
         self._woven: list[str] = []
+        self._rewritten: list[str] = []
+        self._written: list[str] = []
         self._why: dict[str, str] = {}
         self._committed: list[Committed] = []
         self._usage = Usage()
@@ -164,18 +145,39 @@ class _Work:
         cut = windows(list(notes), [list(bond) for bond in bonds.values() if bond], self._worker.window_size)
         await self._worker.run([[notes[i] for i in ids] for ids in cut], self._weave, progress=progress)
 
-    def outcome(self, wanted: Sequence[str]) -> Rebuilt:
+    async def write_all(self, written: Sequence[Written], progress: Progress | None) -> bool:
+        """Distil and sum up anew, window by window; return whether an error stopped the run."""
+        pages = {_ids(item.sources): item for item in written}
+        waiting = {note.id for item in written for note in item.memories}
+
+        async def write(window: Sequence[Note]) -> tuple[list[AddResult], AmemError | None]:
+            item = pages.pop(_ids(window))
+            error = await self._write(item, waiting)
+            waiting.difference_update(_ids(item.memories))
+            return [AddResult(note=note, built=error is None) for note in window], error
+
+        await self._worker.run([item.sources for item in written], write, progress=progress)
+        return bool(pages)
+
+    def outcome(self, wanted: Sequence[str], kept: tuple[Left, ...]) -> Rebuilt:
         """Return what came of the notes that were to be made anew."""
-        done = {*self._built, *self._woven, *self._why}
+        done = {*self._built, *self._woven, *self._rewritten, *self._why}
         why = {**self._why, **{note_id: NOT_REACHED for note_id in wanted if note_id not in done}}
         return Rebuilt(
             built=tuple(self._built),
             woven=tuple(self._woven),
+            rewritten=tuple(self._rewritten),
+            written=tuple(self._written),
+            kept=kept,
             left=tuple(Left(note_id=note_id, why=reason) for note_id, reason in why.items()),
             links=tuple(link for committed in self._committed for link in committed.links),
-            revisions=tuple(revision for committed in self._committed for revision in committed.revisions),
+            revisions=tuple(r for committed in self._committed for r in committed.revisions if not self._came_with(r)),
             usage=self._usage,
         )
+
+    def _came_with(self, revision: Revision) -> bool:
+        """Whether a revision made a new memory what it is; that one goes back to the archive as a whole."""
+        return revision.cause.kind == "build" and revision.note_id in self._written
 
     # -- builds -----------------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class _Work:
             await draft.pay()
             raise
         failed: Mapping[str, AmemError | str] = draft.errors
-        if await self._commit(draft, draft.plan()) is None:
+        if await self._commit(draft.usage, draft.plan(), draft.vectors) is None:
             failed = dict.fromkeys(ids, MOVED)
         self._why |= {note_id: _said(error) for note_id, error in failed.items()}
         self._built += [note_id for note_id in ids if note_id not in failed]
@@ -218,7 +220,8 @@ class _Work:
         except CancelledError:
             await draft.pay()
             raise
-        committed = await self._commit(draft, draft.plan() if error is None else draft.plan().bill)
+        plan = draft.plan() if error is None else draft.plan().bill
+        committed = await self._commit(draft.usage, plan, draft.vectors)
         if error is not None or committed is None:
             moved = error is None or isinstance(error, StoreError)
             self._why |= dict.fromkeys(ids, MOVED if moved else _said(error))
@@ -243,13 +246,40 @@ class _Work:
             key=lambda item: item[0].id or 0,
         )
 
-    # -- both -------------------------------------------------------------------------------------
+    # -- memories ---------------------------------------------------------------------------------
 
-    async def _commit(self, draft: Draft, plan: Plan) -> Committed | None:
+    async def _write(self, item: Written, waiting: Collection[str]) -> AmemError | None:
+        """Have what one call wrote written anew; return the error that prevents it."""
+        ids, rooms = _ids(item.memories), self._rooms
+        fresh = await to_thread(rooms.ledger.get, [*ids, *_ids(item.sources)], boxes=[item.sources[0].box])
+        if any(
+            note.id not in fresh or fresh[note.id].status != note.status for note in (*item.memories, *item.sources)
+        ):
+            self._why |= dict.fromkeys(ids or _ids(item.sources), MOVED)
+            return None
+        item = item._replace(
+            memories=[fresh[note_id] for note_id in ids], sources=[fresh[note.id] for note in item.sources]
+        )  # fmt: skip
+        anew = await (distil_again(rooms, item, waiting) if item.stage == "distill" else sum_up_again(rooms, item))
+        committed = await self._commit(anew.usage, anew.plan, anew.vectors, anew.new)
+        if anew.error is not None or committed is None:
+            moved = anew.error is None or isinstance(anew.error, StoreError)
+            self._why |= dict.fromkeys(ids or _ids(item.sources), MOVED if moved else _said(anew.error))
+            return None if moved else anew.error
+        self._rewritten += ids
+        self._written += _ids(anew.new)
+        return None
+
+    # -- all --------------------------------------------------------------------------------------
+
+    async def _commit(
+        self, usage: Usage, plan: Plan, vectors: Mapping[str, np.ndarray], new: Sequence[Note] = ()
+    ) -> Committed | None:
         """Apply a window's plan; where the ground moved or nothing can be embedded, only count what it cost."""
-        self._usage += draft.usage
+        self._usage += usage
         try:
-            self._committed.append(await apply(self._rooms, plan, draft.vectors))
+            coming = [(note, None) for note in new]
+            self._committed.append(await apply(self._rooms, plan, vectors, new=coming))
         except (GroundMoved, EmbeddingError):
             await apply(self._rooms, plan.bill)
             return None

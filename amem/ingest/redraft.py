@@ -20,10 +20,24 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
     from amem.model import Link, MadeBy
     from amem.rooms import Rooms
+    from amem.settings import Settings
+    from amem.store.plan import PlannedLink
 
 CONTEXT = "context"
 FAR = 4096
 """Nearest notes looked at in search of earlier ones: beyond, none is near."""
+
+
+class Whole(Draft):
+    """A draft whose window is made anew whole, or not at all."""
+
+    def leave(self, note: Note, error: AmemError) -> None:  # noqa: ARG002 - whichever note it is
+        """Give the window up.
+
+        Raises:
+            AmemError: the error itself.
+        """
+        raise error
 
 
 class Redraft(Draft):
@@ -64,7 +78,7 @@ class Rebuild(Redraft):
         last = {r.field: r.after for r in standing if r.cause.kind == "build"}
         for field in SETS:
             if field in fields:
-                fields[field] = self._with_additions(note, field, fields[field], last.get(field))
+                fields[field] = with_additions(note, field, fields[field], last.get(field), self.rooms.settings)
         above = _above_build([r for r in standing if r.field == CONTEXT])
         under = _under(note.context, above)
         if under is None or fields.get(CONTEXT) == under:
@@ -88,15 +102,6 @@ class Rebuild(Redraft):
         given = {"changes": tuple(self.changes), "undone": tuple(self._undone), "failed": None, "whole": True}
         return super().plan().model_copy(update=given)
 
-    def _with_additions(self, note: Note, field: str, new: JsonValue, before: JsonValue) -> JsonValue:
-        """Return the words of the new build, and after them those that later notes added to the old one."""
-        settings = self.rooms.settings
-        limit = settings.max_keywords if field == "keywords" else settings.max_tags
-        old = before if isinstance(before, list) else []
-        added = [word for word in getattr(note, field) if word not in old]
-        words = [str(word) for word in new] if isinstance(new, list) else []
-        return list[JsonValue](merge(words[: max(0, limit - len(added))], added, limit))
-
     def _put(self, note: Note, above: Sequence[Revision], fields: dict[str, JsonValue], call: int) -> None:
         """Take off what lies above the build, build, and put it back on."""
         for revision in reversed(above):
@@ -109,7 +114,7 @@ class Rebuild(Redraft):
         self.notes[note.id] = apply_change(note, build_change(note, fields, call))
 
 
-class Reweave(Redraft):
+class Reweave(Whole, Redraft):
     """Links notes anew, in the place of links and changes that are taken back in the same plan.
 
     It sees notes without anything stale. Where it changes a context, those that other notes' stale changes made go back
@@ -140,14 +145,6 @@ class Reweave(Redraft):
         """As when the note was added: its neighbours are those that were there before it."""
         return (other.created_at, other.id) < (note.created_at, note.id)
 
-    def leave(self, note: Note, error: AmemError) -> None:  # noqa: ARG002 - a window is made anew whole, or not at all
-        """Give the window up.
-
-        Raises:
-            AmemError: the error itself.
-        """
-        raise error
-
     def settle(self, there: Iterable[Link]) -> None:
         """Decide, once everything is proposed, what is taken back and what goes back on; `there` are links by now.
 
@@ -164,7 +161,8 @@ class Reweave(Redraft):
         self.changes = [self._on_what_stays(change) for change in self.changes]
         versions = {change.note_id: change.expected_version for change in self._gone.changes}
         self._on_top = [self.put_back(revision, versions[revision.note_id]) for revision in self.lifted]
-        self._keep_new(there, {item.link_id for item in self._gone.unlink})
+        self.links, old = not_linked_by(there, self._gone, self.links)
+        self.skipped += old
 
     def plan(self) -> Plan:
         """Return the taking back and what comes in its place."""
@@ -174,13 +172,6 @@ class Reweave(Redraft):
             "failed": None, "whole": True,
         }  # fmt: skip
         return plan.model_copy(update=given)
-
-    def _keep_new(self, there: Iterable[Link], gone: set[int]) -> None:
-        """Leave out links between notes that are linked already, by a link that stays."""
-        pairs = {frozenset((link.source, link.target)) for link in there if link.id not in gone}
-        old = [p for p in self.links if frozenset((p.link.source, p.link.target)) in pairs]
-        self.skipped += [Skipped(stage="link", what=f"{p.link.source} to {p.link.target}", why=LINKED) for p in old]
-        self.links = [planned for planned in self.links if planned not in old]
 
     def _without_stale(self, note: Note) -> Note:
         """Return a note as it would be without anything that is to be taken back; its version stays."""
@@ -199,6 +190,26 @@ class Reweave(Redraft):
             added = [str(word) for word in new if word not in getattr(seen, field)] if isinstance(new, list) else []
             words[field] = list[JsonValue](merge(getattr(stays, field), added, limits[field]))
         return change.model_copy(update={"fields": {**change.fields, **words}})
+
+
+def with_additions(note: Note, field: str, new: JsonValue, before: JsonValue, settings: Settings) -> JsonValue:
+    """Return the words of a new build, and after them those that later notes added to the old one."""
+    limit = settings.max_keywords if field == "keywords" else settings.max_tags
+    old = before if isinstance(before, list) else []
+    added = [word for word in getattr(note, field) if word not in old]
+    words = [str(word) for word in new] if isinstance(new, list) else []
+    return list[JsonValue](merge(words[: max(0, limit - len(added))], added, limit))
+
+
+def not_linked_by(
+    there: Iterable[Link], gone: Plan, links: Sequence[PlannedLink]
+) -> tuple[list[PlannedLink], list[Skipped]]:
+    """Leave out links between notes that are linked already, by one of those that are there and do not go."""
+    going = {item.link_id for item in gone.unlink}
+    pairs = {frozenset((link.source, link.target)) for link in there if link.id not in going}
+    old = [planned for planned in links if frozenset((planned.link.source, planned.link.target)) in pairs]
+    why = [Skipped(stage="link", what=f"{p.link.source} to {p.link.target}", why=LINKED) for p in old]
+    return [planned for planned in links if planned not in old], why
 
 
 def _without(note: Note, revisions: Sequence[Revision]) -> Note:

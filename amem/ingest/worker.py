@@ -100,6 +100,10 @@ class Worker:
             log.warning("%d notes are stored without vectors, found by their words: %s", len(raw), error)
         return await to_thread(self._store, raw, vectors)
 
+    async def store(self, raw: Sequence[Raw]) -> list[Accepted]:
+        """Store raw notes durably and without vectors, for whoever embeds them as they will be."""
+        return await to_thread(self._store, raw, {})
+
     def _store(self, raw: Sequence[Raw], vectors: Mapping[str, np.ndarray]) -> list[Accepted]:
         notes, sources, _ = zip(*raw, strict=True) if raw else ((), (), ())
         stored = self._rooms.ledger.accept(notes, sources, vectors)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import and_, or_, select
 
 from amem.model import Link, Note, Revision
-from amem.store import queries, rows, schema
+from amem.store import queries, rows, schema, written
 from amem.store.plan import LINK_FIELD
 from amem.store.rewind import taken_back
 from amem.values import Frozen
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
     from sqlalchemy import ColumnElement, Connection, RowMapping
+
+    from amem.store.written import Written
 
     IsStale = Callable[[str, str], bool]
     """Whether what a prompt (by label) and a model made is stale."""
@@ -33,15 +35,18 @@ class Stale(Frozen):
     links: tuple[Link, ...] = ()
     revisions: tuple[Revision, ...] = ()
     """Changes to notes that later notes brought about, and that still show."""
+    memories: tuple[Note, ...] = ()
+    """Notes, facts and episodes that they wrote whole: distilled from turns, or summing notes up."""
 
     def __len__(self) -> int:
-        return len(self.notes) + len(self.links) + len(self.revisions)
+        return len(self.notes) + len(self.links) + len(self.revisions) + len(self.memories)
 
     @property
     def makers(self) -> dict[tuple[str, str], int]:
         """How much there is by prompt (its label) and model, the most first."""
         counts: dict[tuple[str, str], int] = {}
-        for made in (item.made_by for group in (self.notes, self.links, self.revisions) for item in group):
+        groups = (self.notes, self.links, self.revisions, self.memories)
+        for made in (item.made_by for group in groups for item in group):
             assert made is not None
             key = (made.prompt, made.model)
             counts[key] = counts.get(key, 0) + 1
@@ -57,6 +62,10 @@ class Found(NamedTuple):
     """To be taken back, oldest first: changes, and the makings of links."""
     weavers: list[Note]
     """The notes that brought the revisions about: to be linked anew."""
+    written: list[Written]
+    """What was distilled or summed up, and is to be so again."""
+    kept: list[tuple[Note, str]]
+    """What was distilled or summed up, and is to stay as it is, with the reason."""
 
 
 def made_by(connection: Connection) -> list[tuple[str, str]]:
@@ -69,21 +78,27 @@ def find(connection: Connection, box: str, is_stale: IsStale) -> Found:
     """Find what stale calls made in a box."""
     makers = [pair for pair in made_by(connection) if is_stale(*pair)]
     if not makers:
-        return Found([], [], [])
+        return Found([], [], [], [], [])
     stale = or_(*(and_(_call.prompt == prompt, _call.model == model) for prompt, model in makers))
     notes = _notes(connection, box, stale)
     revisions = _showing(connection, box, _standing(connection, box, stale))
     causes = dict.fromkeys(note_id for revision in revisions for note_id in revision.cause.notes)
     weavers = _ready(connection, box, list(causes))
     there = {note.id for note in weavers}
-    return Found(notes, [r for r in revisions if there.intersection(r.cause.notes)], weavers)
+    whole = written.find(connection, box, stale)
+    mine = [revision for revision in revisions if there.intersection(revision.cause.notes)]
+    return Found(notes, mine, weavers, whole.written, whole.kept)
 
 
 def listed(connection: Connection, found: Found) -> Stale:
     """Return what was found, for people."""
-    ids = [int(str(r.after["id"])) for r in found.revisions if r.field == LINK_FIELD and isinstance(r.after, dict)]
+    links = [*found.revisions, *(revision for item in found.written for revision in item.links)]
+    ids = [int(str(r.after["id"])) for r in links if r.field == LINK_FIELD and isinstance(r.after, dict)]
     changes = tuple(revision for revision in found.revisions if revision.field != LINK_FIELD)
-    return Stale(notes=tuple(found.notes), links=tuple(_links(connection, ids)), revisions=changes)
+    memories = (*(note for item in found.written for note in item.memories), *(note for note, _ in found.kept))
+    return Stale(
+        notes=tuple(found.notes), links=tuple(_links(connection, ids)), revisions=changes, memories=memories
+    )  # fmt: skip
 
 
 def _notes(connection: Connection, box: str, stale: ColumnElement[bool]) -> list[Note]:
@@ -102,6 +117,7 @@ def _standing(connection: Connection, box: str, stale: ColumnElement[bool]) -> l
         select(_revision.id)
         .join(schema.call, _call.id == _revision.call_id)
         .where(_revision.box == box, _revision.kind.in_(_WOVEN), _revision.undone.is_(False), stale)
+        .where(_call.stage.not_in(written.WHOLE))
         .order_by(_revision.id)
     )
     found: list[Revision] = []

@@ -79,7 +79,7 @@ def _latest(moments: Iterable[datetime | None]) -> datetime:
 def rests(database: Database, box: str) -> Rests:
     """Return the notes of a box that others rest on."""
     with database.reading() as connection:
-        return Rests(_cited(connection, box) | _held(connection, box), _successors(connection, box))
+        return Rests(_cited(connection, box) | under_review(connection, box), _successors(connection, box))
 
 
 def _cited(connection: Connection, box: str) -> set[str]:
@@ -87,7 +87,8 @@ def _cited(connection: Connection, box: str) -> set[str]:
     return {source for sources in connection.execute(query).scalars() for source in sources}
 
 
-def _held(connection: Connection, box: str) -> set[str]:
+def under_review(connection: Connection, box: str) -> set[str]:
+    """Return the notes that have a part in what waits for review."""
     held, named = schema.held.c, schema.held_note.c
     query = select(named.note_id).join(schema.held, held.id == named.held_id).where(held.box == box)
     return set(connection.execute(query).scalars())

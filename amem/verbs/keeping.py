@@ -6,7 +6,8 @@ from asyncio import to_thread
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InputError
-from amem.ingest.rebuild import rebuild, staleness
+from amem.ingest.rebuild import rebuild
+from amem.ingest.staleness import staleness
 from amem.upkeep.forget import expired as past_retention
 from amem.upkeep.forget import forget, select
 from amem.upkeep.keeping import Keeper
@@ -17,7 +18,7 @@ from amem.view import writes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.ingest.rebuild import Rebuilt
+    from amem.ingest.rebuilt import Rebuilt
     from amem.ingest.worker import Progress
     from amem.store.receipt import Receipt
     from amem.store.stale import Stale
@@ -31,7 +32,9 @@ class Keeping(Verbs):
     """Keeping in order: only `delete` and `forget` cannot be undone."""
 
     async def stale(self, *, prompt: str | None = None, model: str | None = None) -> Stale:
-        """Return what older wordings of the prompts made: notes they built, links, and changes to notes.
+        """Return what older wordings of the prompts made: notes they built, links, changes to notes, and memories.
+
+        Memories are what a call wrote whole: what was distilled (prompt `distill`), and summaries (`consolidate`).
 
         Args:
             prompt: only what this prompt made, by name (`link_evolve`), or by label for one wording of it.
@@ -56,7 +59,9 @@ class Keeping(Verbs):
         """Make anew what is stale, and only that; what fails stays as it was, and another run goes on from there.
 
         Notes keep what the user pinned and what later notes added; stale links and changes are taken back and made
-        anew. `undo(rebuilt.revisions)` takes all of it back.
+        anew. What was distilled or summed up is so again, from the turns or notes that it cites: what is told word for
+        word as before stays, the rest goes to the archive, and a summary has the new one in its place. What the user
+        changed stays (`kept`). `undo(rebuilt.revisions)` takes all of it back.
 
         Args:
             prompt: as in `stale`; likewise `model`, which must be the one that is asked.

@@ -123,15 +123,41 @@ async def test_p1_an_import_that_was_stopped_keeps_what_it_had_and_is_finished_b
         with pytest.raises(ZeroDivisionError):
             await memory.import_from(chain, format="basic-memory")
     async with AsyncMemory.open(tmp_path / "memory", embedder=HashEmbedder(), chroma=False) as memory:
-        assert len((await memory.list()).notes) == 3
+        assert len((await memory.list()).notes) == 6  # of the second three, the texts alone
         done = await memory.import_from(chain, format="basic-memory")
-        assert (len(done.added), done.known, done.links, done.skipped) == (7, 3, 10, ())
+        assert (len(done.added), done.known, done.links, done.skipped) == (4, 6, 10, ())
         notes = {note.content.splitlines()[0]: note for note in (await memory.list()).notes}
         assert [notes[f"Page {n}."].tags for n in range(10)] == [(f"t{n}",) for n in range(10)]
         beside = await memory.neighbours(notes["Page 4."].id)
         assert {note.content.splitlines()[0] for note in beside} == {"Page 3.", "Page 5."}
         again = await memory.import_from(chain, format="basic-memory")
         assert (again.added, again.known, again.links, again.skipped) == ((), 10, 0, ())
+
+
+class Counts(HashEmbedder):
+    """An embedder that remembers what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts = []
+
+    async def embed(self, texts):
+        self.texts += texts
+        return await super().embed(texts)
+
+
+async def test_each_memory_is_embedded_once_as_it_is_in_the_end(chain, tmp_path):
+    (chain / "plain.md").write_text("No tags here.")
+    counts = Counts()
+    async with AsyncMemory.open(tmp_path / "memory", embedder=counts, chroma=False) as memory:
+        await memory.import_from(chain, format="basic-memory")
+        notes = (await memory.list()).notes
+        assert sorted(counts.texts) == sorted(memory._rooms.render(note) for note in notes)
+        assert len(counts.texts) == 11
+        await memory.import_from(chain, format="basic-memory")
+        await memory.process()
+        assert len(counts.texts) == 11
+        assert min(link.strength for link in await memory.links(notes[3].id)) > 0
 
 
 async def test_a_vault_without_pages_is_refused(open_memory, tmp_path):

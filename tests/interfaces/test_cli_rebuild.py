@@ -7,9 +7,10 @@ import re
 import pytest
 from rebuild_support import TEXTS, fill, model, reworded
 
-from amem.ingest.rebuild import Rebuilt
+from amem.ingest.rebuilt import Rebuilt
 from amem.memory import AsyncMemory
 from amem.store.stale import Stale
+from amem.testing import ScriptedLLM
 from amem.testing.fault_server import FaultServer, says
 
 
@@ -73,3 +74,33 @@ def test_undo_refuses_what_is_no_number_of_a_revision(amem, served, number):
     result = amem("undo", "--", number)
     assert result.exit_code == 2
     assert "not the number of a revision" in result.stderr
+
+
+def test_memories_are_counted_made_anew_and_those_that_stay_are_said_with_the_reason(amem, tmp_path, monkeypatch):
+    turn = "I moved to Busan, and swim in the sea each morning."
+
+    def told(text):
+        note = {"turns": [0], "text": text, "keywords": ["Busan"], "tags": []}
+        kept = {"turns": [0], "text": "Ana swims in the sea each morning.", "keywords": [], "tags": []}
+        return {"notes": [note, kept], "facts": [], "episodes": []}
+
+    async def filled():
+        llm = ScriptedLLM({"distill": told("Ana moved to Busan.")})
+        async with AsyncMemory.open(tmp_path / "notes", llm=llm, strategy="atomic") as memory:
+            made = (await memory.add(turn, speaker="Ana")).distilled
+            await memory.update(made[1], tags=["mine"])
+
+    asyncio.run(filled())
+    monkeypatch.setenv("AMEM_PROMPTS_OVERRIDES", reworded(tmp_path / "p", "distill")["prompts_overrides"])
+    assert "stale: 0 notes, 0 links, 0 changes, 2 memories" in amem("stale").stdout
+    dry = amem("rebuild", "--stale", "--dry-run")
+    assert "would distil or sum up 1 memory anew" in dry.stdout
+    assert "staying as made before: 1 memory (you pinned or changed it by hand)" in dry.stderr
+    with FaultServer(default=says(json.dumps(told("Ana moved to Busan, to the sea.")))) as server:
+        monkeypatch.setenv("AMEM_LLM", "openai/served")
+        monkeypatch.setenv("AMEM_API_BASE", server.url)
+        monkeypatch.setenv("AMEM_API_KEY", "none")
+        done = amem("rebuild", "--stale")
+    assert done.exit_code == 0, done.stderr
+    assert "1 memory distilled or summed up anew: 1 new one" in done.stdout
+    assert "stale: 0 notes, 0 links, 0 changes, 1 memory" in amem("stale").stdout

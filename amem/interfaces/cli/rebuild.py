@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from amem.interfaces.cli.writing import require_model
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from amem.ingest.rebuild import Rebuilt
+    from amem.ingest.rebuilt import Rebuilt
     from amem.interfaces.cli.terminal import Terminal
 
 Prompt = Annotated[
@@ -43,6 +44,7 @@ def stale(ctx: typer.Context, *, prompt: Prompt = None, model: Maker = None, as_
         counted(len(found.notes), "note"),
         counted(len(found.links), "link"),
         counted(len(found.revisions), "change"),
+        counted(len(found.memories), "memory", "memories"),
     )
     call.terminal.say(f"stale: {', '.join(parts)}")
     if len(found):
@@ -89,12 +91,17 @@ def rebuild(
 
 def _tell(terminal: Terminal, done: Rebuilt) -> None:
     built, woven = counted(len(done.built), "note"), counted(len(done.woven), "note")
+    memories = counted(len(done.rewritten), "memory", "memories")
+    for why, count in Counter(kept.why for kept in done.kept).items():
+        terminal.remark(f"staying as made before: {counted(count, 'memory', 'memories')} ({one_line(why)})")
     if done.dry_run:
-        terminal.say(f"would build {built} anew, and link {woven} anew")
+        terminal.say(f"would build {built} anew, and link {woven} anew; would distil or sum up {memories} anew")
         return
     from amem.interfaces.cli import render
 
     terminal.say(f"{built} built anew, {woven} linked anew: {counted(len(done.links), 'new link')}")
+    if done.rewritten:
+        terminal.say(f"{memories} distilled or summed up anew: {counted(len(done.written), 'new one')}")
     if done.usage.calls:
         terminal.remark(render.usage(done.usage))
     if done.revisions:

@@ -8,7 +8,7 @@ from amem.errors import InputError
 
 from ..runs.calls import Calls  # noqa: TID252 - in a wheel, this package has another name
 from ..runs.config import meaning  # noqa: TID252 - likewise
-from ..runs.folder import Folder  # noqa: TID252 - likewise
+from ..runs.folder import existing  # noqa: TID252 - likewise
 from ..runs.judging import read_rulings  # noqa: TID252 - likewise
 from ..runs.scoring import read_scores  # noqa: TID252 - likewise
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..runs.config import SystemConfig  # noqa: TID252 - likewise
-    from ..runs.folder import Manifest  # noqa: TID252 - likewise
+    from ..runs.folder import Folder, Manifest  # noqa: TID252 - likewise
     from ..runs.judging import Rulings  # noqa: TID252 - likewise
     from ..runs.records import Scored  # noqa: TID252 - likewise
     from ..runs.scoring import Scoring  # noqa: TID252 - likewise
@@ -50,10 +50,7 @@ def read(path: Path) -> Run:
     Raises:
         InputError: there is none, or it was not scored.
     """
-    folder = Folder(path)
-    manifest = folder.manifest()
-    if manifest is None:
-        raise InputError(f"there is no run in {path}. `amem bench run` makes one.")
+    folder, manifest = existing(path)
     scores, scoring = read_scores(path)
     return Run(manifest, folder, Calls(path), scores, scoring, read_rulings(path))
 
@@ -70,6 +67,18 @@ def alike(runs: Sequence[Run], *, force: bool = False) -> list[str]:
             f"the runs are not comparable: {'; '.join(found)}. Nothing was compared; --force puts these lines on top."
         )
     return found
+
+
+def unfinished(run: Run) -> Iterator[str]:
+    """Yield what of a run is not done, or was done after it was scored."""
+    asked = run.manifest.questions
+    for entry in run.manifest.config.systems:
+        scored = sum(one.system == entry.label for one in run.scores)
+        if scored < asked:
+            yield f"{entry.label}: {f'{scored} of {asked}' if scored else f'none of {asked}'} questions answered"
+    later = len(run.folder.answers) - len(run.scores)
+    if later > 0:
+        yield f"answers that came after the scores were made: {later}; `amem bench score` takes them in"
 
 
 def parties(runs: Sequence[Run]) -> list[Party]:
@@ -100,7 +109,10 @@ def _facts(run: Run) -> dict[str, Any]:
     manifest = run.manifest
     flat = dict(_flat("", {k: v for k, v in meaning(manifest.config).items() if k not in {"systems", "name"}}))
     flat |= {f"SHA-256 of {name}": value for name, value in manifest.data.items()}
-    flat |= {"reader": manifest.reader, "embedding": manifest.embedding, "tokenizer": manifest.tokenizer}
+    model = manifest.config.reader.model
+    flat |= {"reader": manifest.reader, "reader's model": model.label if model else "none"}
+    flat |= {"embedding": manifest.embedding, "tokenizer": manifest.tokenizer}
+    flat |= {"SHA-256 of disputed": run.scoring.disputed or manifest.data.get("disputed", "none")}
     flat |= {"version of the measures": run.scoring.metrics}
     return flat | {f"version of {name}": value for name, value in run.scoring.versions.items()}
 

@@ -40,6 +40,15 @@ def test_a_run_has_a_folder_of_its_own_where_none_is_named(amem, path, tmp_path)
     assert folder.name.startswith("config-")
 
 
+def test_what_would_fail_at_the_end_is_refused_at_the_beginning(amem, path, tmp_path):
+    (tmp_path / "disputed.json").write_text(json.dumps({"items": [{"sample_id": "conv-26"}]}))
+    write_config(tmp_path, "mini.json", RAW, wanted='disputed = "disputed.json"')
+    result = amem("bench", "run", path, "--out", "run")
+    assert result.exit_code == 2
+    assert "items[0]" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,7 @@ from .tables import tables
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .tables import Table
+    from .table import Table
     from .types import Report
 
 

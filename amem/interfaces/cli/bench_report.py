@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from amem.interfaces.cli.terminal import Terminal
     from amem.settings import Settings
-    from benchmarks.reports.tables import Table
+    from benchmarks.reports.table import Table
     from benchmarks.reports.types import Report
     from benchmarks.runs.work import Step
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import EllipsisType
 
     from rich.progress import Progress as Bars
 
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from amem.interfaces.cli.terminal import Terminal
     from amem.model import Usage
 
+    Left = float | EllipsisType | None
+
 
 class Spending(Protocol):
     """Moves a bar."""
 
-    def __call__(self, part: str, done: int, total: int, spent: Usage, **left: float | None) -> None:
+    def __call__(self, part: str, done: int, total: int, spent: Usage, left: Left = ...) -> None:
         """Say what is done.
 
         Args:
@@ -27,7 +30,7 @@ class Spending(Protocol):
             done: how much is done.
             total: of how much.
             spent: on all of it so far.
-            left: `left`, in seconds, None where it is not known; without it, as it follows from what is done.
+            left: seconds; None where that is not known; `...` where it follows from how much is done.
         """
         ...
 
@@ -59,13 +62,13 @@ def spending(terminal: Terminal) -> Iterator[Spending]:
     with _bars(terminal, *fields) as bars:
         task = bars.add_task("", total=None, calls=0, tokens=0, money="")
 
-        def moved(part: str, done: int, total: int, spent: Usage, **left: float | None) -> None:
+        def moved(part: str, done: int, total: int, spent: Usage, left: Left = ...) -> None:
             priced = spent.calls - spent.failed > spent.unpriced
             money = f"${spent.cost:.2f}" if priced else ""
             tokens = spent.prompt_tokens + spent.completion_tokens
             bars.update(
                 task, description=part, completed=done, total=total, calls=spent.calls, tokens=tokens, money=money,
-                **left,
+                left=left,
             )  # fmt: skip
 
         yield moved
@@ -98,13 +101,13 @@ def _bars(terminal: Terminal, *texts: str) -> Bars:
     )
     from rich.text import Text
 
-    class Left(TimeRemainingColumn):
+    class TimeLeft(TimeRemainingColumn):
         """The time left as it was told, else as it follows from what is done of the whole."""
 
         def render(self, task: Task) -> Text:
-            if "left" not in task.fields or task.finished:
+            told: Left = task.fields.get("left", ...)
+            if told is ... or task.finished:
                 return super().render(task)
-            told = task.fields["left"]
             text = "-:--:--" if told is None else str(timedelta(seconds=round(told)))
             return Text(text, style="progress.remaining")
 
@@ -115,7 +118,7 @@ def _bars(terminal: Terminal, *texts: str) -> Bars:
         *(TextColumn(text) for text in texts),
         TimeElapsedColumn(),
         TextColumn("left"),
-        Left(),
+        TimeLeft(),
         console=terminal.err,
         transient=True,
         disable=terminal.quiet or not terminal.err.is_terminal,

@@ -9,6 +9,7 @@ from amem.errors import InputError
 from . import dialsim, dialsim_draw, dialsim_plan, from_dialsim, from_locomo, locomo, longmemeval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from .conversation import Dataset, Format
@@ -60,7 +61,7 @@ def open_dataset(
             return from_dialsim.dataset(data, questions, answers=answers, names=names)
 
 
-def _refuse_idle(path: Path, form: Format, dialsims: dict[str, object], *, captions: bool) -> None:
+def _refuse_idle(path: Path, form: Format, dialsims: Mapping[str, object], *, captions: bool) -> None:
     """Refuse what would be without effect: it was meant to have one."""
     idle = [name for name, value in dialsims.items() if value and form != "dialsim"]
     idle += [] if captions or form == "locomo" else ["captions"]

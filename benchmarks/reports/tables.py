@@ -102,7 +102,10 @@ def _by_category(report: Report) -> Table:
     def cells(row: Row) -> list[str]:
         whole = row.measures[report.main].everything if report.main in row.measures else None
         parts = whole.by_category if whole else {}
-        return [*(words.sure(parts.get(category)) for category in sorted(found)), words.share(whole and whole.macro)]
+        return [
+            *(words.sure(parts.get(category)) for category in sorted(found)),
+            words.share(whole.macro if whole else None),
+        ]
 
     return Table(
         "By category",

@@ -59,8 +59,11 @@ def alike(runs: Sequence[Run], *, force: bool = False) -> list[str]:
     """Return in what runs differ that makes their numbers incomparable.
 
     Raises:
-        InputError: they do differ, and `force` was not given.
+        InputError: they do differ, and `force` was not given; or they have different readers.
     """
+    readers = [line for number, other in enumerate(runs[1:], start=2) for line in _other_reader(runs[0], other, number)]
+    if readers:
+        raise InputError(f"one table has one reader: {'; '.join(readers)}. Nothing was compared; report each alone.")
     found = [line for number, other in enumerate(runs[1:], start=2) for line in _differences(runs[0], other, number)]
     if found and not force:
         raise InputError(
@@ -96,21 +99,35 @@ def parties(runs: Sequence[Run]) -> list[Party]:
     return found
 
 
+def _other_reader(first: Run, other: Run, number: int) -> Iterator[str]:
+    return _unlike([_reader(run) for run in (first, other)], number)
+
+
 def _differences(first: Run, other: Run, number: int) -> Iterator[str]:
     """Yield what differs, key by key; systems may."""
-    sides = [_facts(run) for run in (first, other)]
+    return _unlike([_facts(run) for run in (first, other)], number)
+
+
+def _unlike(sides: Sequence[dict[str, Any]], number: int) -> Iterator[str]:
     for name in dict.fromkeys((*sides[0], *sides[1])):
         ours, theirs = (side.get(name, "as by default") for side in sides)
         if ours != theirs:
             yield f"{name}: {ours} in run 1, {theirs} in run {number}"
 
 
+def _reader(run: Run) -> dict[str, Any]:
+    """Return who answered; the address of a model, or how many questions it is asked at once, is not in it."""
+    given = run.manifest.config.reader
+    flat = dict(_flat("reader.", meaning(given)))
+    return flat | {"reader": run.manifest.reader, "reader's model": given.model.label if given.model else "none"}
+
+
 def _facts(run: Run) -> dict[str, Any]:
     manifest = run.manifest
-    flat = dict(_flat("", {k: v for k, v in meaning(manifest.config).items() if k not in {"systems", "name"}}))
+    flat = dict(
+        _flat("", {k: v for k, v in meaning(manifest.config).items() if k not in {"systems", "name", "reader"}})
+    )
     flat |= {f"SHA-256 of {name}": value for name, value in manifest.data.items()}
-    model = manifest.config.reader.model
-    flat |= {"reader": manifest.reader, "reader's model": model.label if model else "none"}
     flat |= {"embedding": manifest.embedding, "tokenizer": manifest.tokenizer}
     flat |= {"SHA-256 of disputed": run.scoring.disputed or manifest.data.get("disputed", "none")}
     flat |= {"version of the measures": run.scoring.metrics}

@@ -237,10 +237,15 @@ def test_runs_that_differ_are_not_put_together_unless_forced(made, tmp_path, giv
     assert markdown.markdown(forced).index(forced.differences[0]) < markdown.markdown(forced).index("## Results")
 
 
-def test_other_readers_budgets_and_data_are_differences(made, tmp_path):
+@pytest.mark.parametrize("force", [False, True])
+def test_readers_are_never_mixed_in_one_table(made, tmp_path, force):
     first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    lines = gathering.alike([first, made.run], force=True)
-    assert any(line.startswith("reader: extractive") for line in lines)
+    with pytest.raises(InputError, match="one table has one reader: .*reader: extractive.* in run 1, answer@v1"):
+        summing.report([first, made.run], force=force)
+
+
+def test_other_data_and_measures_are_differences(made, tmp_path):
+    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
     manifest = first.manifest.model_copy(update={"data": {"data": "0" * 64}})
     assert any(
         line.startswith("SHA-256") for line in gathering.alike([first, first._replace(manifest=manifest)], force=True)

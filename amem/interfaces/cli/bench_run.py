@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from amem.errors import LLMError
 from amem.interfaces.cli import parameters as given  # noqa: TC001 - typer reads the annotations at run time
 from amem.interfaces.cli.call import call_of
 from amem.interfaces.cli.shipped import benchmarks_module
@@ -65,7 +66,11 @@ def run(
 
         benchmarks_module("runs.scoring").ready(wanted)
         work = benchmarks_module("runs.run").run(wanted, folder, replay=replay, progress=told)
-        manifest: Manifest = asyncio.run(work)
+        try:
+            manifest: Manifest = asyncio.run(work)
+        except LLMError:
+            terminal.warn(f"everything that was done is kept in {folder}; the same command goes on from there")
+            raise
     for warning in manifest.warnings:
         terminal.remark(warning)
     _scored(terminal, folder, as_json=as_json)
@@ -94,6 +99,9 @@ def _scored(terminal: Terminal, folder: Path, disputed: Path | None = None, *, a
     scores: list[Scored] = asyncio.run(benchmarks_module("runs.scoring").score(folder, disputed))
     if as_json:
         terminal.json(scores)
+        return
+    if not scores:
+        terminal.warn(f"there is no answer in {folder} yet")
         return
     systems = len({one.system for one in scores})
     terminal.say(

@@ -90,7 +90,7 @@ def unavailable(model: str, error: BaseException, *, attempts: int, seconds: flo
     wait = retry_after(error)
     advice = f"The server asks to wait {wait:.0f} s." if wait else "Try again later."
     tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-    message = f"{model} could not be reached in {tries} and {seconds:.1f} s: {what}. {advice}"
+    message = f"{model} could not be reached in {tries} and {seconds:.1f} s: {what.removesuffix('.')}. {advice}"
     return ModelUnavailable(message, attempts=attempts)
 
 

@@ -66,8 +66,10 @@ def read(path: Path) -> Plan:
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text: {error}") from error
     number = 1
     try:
         header = Header.model_validate_json(lines[0] if lines else "")

@@ -9,6 +9,7 @@ from amem.errors import InputError
 from . import dialsim, dialsim_draw, dialsim_plan, from_dialsim, from_locomo, locomo, longmemeval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from .conversation import Dataset, Format
@@ -44,7 +45,11 @@ def open_dataset(
     Raises:
         InputError: it is no data set that is known, or departs from its format, with the place.
     """
-    match format_of(path):
+    form = format_of(path)
+    given = {"shows": shows, "plan": plan, "seed": seed, "episodes": episodes}
+    given |= {"answers": answers != "structured", "names": names != "original"}
+    _refuse_idle(path, form, given, captions=captions)
+    match form:
         case "locomo":
             return from_locomo.dataset(locomo.load(path), captions=captions)
         case "longmemeval":
@@ -54,6 +59,14 @@ def open_dataset(
             data = dialsim.load(path, shows or tuple(drawn.shows if drawn else ()))
             questions = drawn or dialsim_draw.draw(data, seed, episodes=episodes)
             return from_dialsim.dataset(data, questions, answers=answers, names=names)
+
+
+def _refuse_idle(path: Path, form: Format, dialsims: Mapping[str, object], *, captions: bool) -> None:
+    """Refuse what would be without effect: it was meant to have one."""
+    idle = [name for name, value in dialsims.items() if value and form != "dialsim"]
+    idle += [] if captions or form == "locomo" else ["captions"]
+    if idle:
+        raise InputError(f"{path} has the format of {form}, in which there is no choice of {', '.join(idle)}")
 
 
 def format_of(path: Path) -> Format:
@@ -67,8 +80,10 @@ def format_of(path: Path) -> Format:
     try:
         with path.open(encoding="utf-8") as file:
             start = file.read(_SNIFFED).lstrip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text: {error}. A data set is JSON, a zip, or a folder of pickles.") from error
     if start.startswith("{"):
         return "dialsim"
     if start.startswith("["):

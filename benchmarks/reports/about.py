@@ -32,7 +32,11 @@ def described(entry: SystemConfig) -> str:
     """Say what a system is."""
     parts = [_KINDS[entry.kind]]
     if entry.kind == "amem":
-        parts = [f"amem, strategy {entry.strategy or ('fused' if entry.model else 'raw')}"]
+        parts = [
+            f"amem, strategy {entry.strategy or 'fused'}"
+            if entry.model
+            else "amem over the turns alone, without a model"
+        ]
     parts += [f"without {part}" for part in entry.without]
     parts += [f"{name} = {value}" for name, value in sorted(entry.settings.items())]
     parts += [f"k = {entry.k}"] if entry.k is not None else []
@@ -49,7 +53,7 @@ def about(runs: Sequence[Run], found: Sequence[Party]) -> About:
         name=config.name,
         data=first.data_name,
         data_format=first.data_format,
-        data_hashes=first.data,
+        data_hashes=first.data | ({"disputed": runs[0].scoring.disputed} if runs[0].scoring.disputed else {}),
         category_names=first.category_names,
         conversations=tuple(sorted(asked)),
         questions=first.questions,
@@ -71,12 +75,16 @@ def about(runs: Sequence[Run], found: Sequence[Party]) -> About:
 
 
 def _choice(data: Data) -> str:
-    parts = [f"the first {data.sessions} sessions"] if data.sessions is not None else []
+    parts = [f"the first {_several(data.sessions, 'session')}"] if data.sessions is not None else []
     parts += ["questions whose whole evidence was taken in"] if data.questions == "evidence_within" else []
     parts += [f"categories {', '.join(data.categories)}"] if data.categories else []
-    parts += [f"the first {data.limit} questions of each conversation"] if data.limit is not None else []
+    parts += [f"the first {_several(data.limit, 'question')} of each conversation"] if data.limit is not None else []
     parts += [] if data.captions else ["without the pictures' captions"]
     return "; ".join(parts) or "everything"
+
+
+def _several(number: int, noun: str) -> str:
+    return noun if number == 1 else f"{number} {noun}s"
 
 
 def _models(reader: Reader, found: Sequence[Party]) -> dict[str, str]:

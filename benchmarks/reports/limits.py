@@ -9,8 +9,12 @@ from ..runs.records import unit  # noqa: TID252 - in a wheel, this package has a
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..statistics.bootstrap import Estimate  # noqa: TID252 - likewise
     from .gathering import Party
-    from .types import Report
+    from .types import Report, Row
+
+_FEW = 100
+"""Questions, below which intervals are so wide that it must be said."""
 
 
 def limits(report: Report, found: Sequence[Party]) -> Iterator[str]:
@@ -32,13 +36,30 @@ def _sampling(report: Report) -> Iterator[str]:
     elif conversations <= 10:
         yield f"{conversations} conversations: intervals are drawn over whole conversations, and rough with so few."
     yield "One run: differences below two points are no finding, whatever their interval; other runs were not made."
-    short = [row.system for row in report.rows if row.answered < row.asked]
-    if short:
-        yield f"Not every question was answered by {', '.join(short)}: the run was not finished."
+    if about.questions < _FEW:
+        yield (
+            f"With {about.questions} questions only large differences can be told from chance: see the intervals of the"
+            " differences, which are paired, and not whether those of two systems overlap."
+        )
+    if any(_is_flat(one) for row in report.rows if report.main in row.measures for one in _groups(row, report.main)):
+        yield (
+            "An interval without width, such as 0 [0, 0], says that all questions of a group score the same, and no"
+            " draw of them can differ. It does not say that further questions would too."
+        )
     failed = {row.system: row.failed for row in report.rows if row.failed}
     if failed:
         shown = ", ".join(f"{name} {count}" for name, count in failed.items())
         yield f"Replies of the reader's model that could not be used count as wrong: {shown}."
+
+
+def _groups(row: Row, main: str) -> Iterator[Estimate]:
+    everything = row.measures[main].everything
+    yield from everything.by_category.values()
+    yield from filter(None, (everything.all, everything.answerable))
+
+
+def _is_flat(found: Estimate) -> bool:
+    return found.low is not None and found.low == found.high
 
 
 def _reading(report: Report) -> Iterator[str]:

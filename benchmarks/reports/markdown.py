@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .facts import facts
+from .facts import facts, opening
 from .tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .tables import Table
+    from .table import Table
     from .types import Report
 
 
@@ -20,8 +20,9 @@ def markdown(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.about.name or report.about.data}"
-    yield ""
+    yield from (f"# {report.about.name or report.about.data}", "", _plain(opening(report)), "")
+    if report.unfinished:
+        yield from ("**Not finished:**", "", *(f"- {_plain(line)}" for line in report.unfinished), "")
     if report.differences:
         yield "**The runs differ, and were put together all the same:**"
         yield from ("", *(f"- {_plain(line)}" for line in report.differences), "")

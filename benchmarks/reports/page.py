@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.workbench.page import shown
 
 from .drawing import COLOURS
-from .facts import facts
+from .facts import facts, opening
 from .plots import plots
 from .tables import tables
 
@@ -28,6 +28,7 @@ def page(report: Report) -> str:
         environment.from_string(_TEMPLATE.read_text("utf-8")).render(
             report=report,
             title=report.about.name or report.about.data,
+            opening=opening(report),
             tables=list(tables(report)),
             plots=plots(report),
             facts=list(facts(report)),

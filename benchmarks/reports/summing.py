@@ -8,13 +8,14 @@ from amem.errors import InputError
 
 from ..judge.judging import kappa  # noqa: TID252 - in a wheel, this package has another name
 from ..metrics.refusal import refusals  # noqa: TID252 - likewise
+from ..recall.options import TUNING  # noqa: TID252 - likewise
 from ..runs.records import unit  # noqa: TID252 - likewise
 from ..statistics.bootstrap import estimate  # noqa: TID252 - likewise
 from ..statistics.comparison import compare  # noqa: TID252 - likewise
 from ..statistics.items import Item, summarise  # noqa: TID252 - likewise
 from .about import about, described
 from .costing import cost_of, latency_of
-from .gathering import alike, parties
+from .gathering import alike, parties, unfinished
 from .lateness import lateness_of
 from .limits import limits
 from .measures import MAIN, MEASURES, REFERENCES
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ..runs.records import Scored  # noqa: TID252 - likewise
     from ..statistics.bootstrap import Estimate  # noqa: TID252 - likewise
     from ..statistics.comparison import Comparison  # noqa: TID252 - likewise
+    from ..statistics.items import Summary  # noqa: TID252 - likewise
     from .gathering import Party, Run
 
 COMPARED = ("official", "strict", "right_words", "judge_strict", "judge_lenient", "evidence_shown")
@@ -54,11 +56,12 @@ def report(runs: Sequence[Run], *, ours: str | None = None, force: bool = False)
         about=about(runs, found),
         main=main,
         rows=rows,
-        references=_references(judged[chosen.label]),
+        references=_references([one for scores in judged.values() for one in scores]),
         ours=chosen.label,
         comparisons=_comparisons(chosen, found, judged),
         judges=tuple(one for run in runs for one in _judges(run)),
         differences=tuple(differences),
+        unfinished=tuple(line for run in runs for line in unfinished(run)),
         limits=(),
     )
     return whole.model_copy(update={"limits": tuple(limits(whole, found))})
@@ -90,6 +93,7 @@ def _row(party: Party, scores: Sequence[Scored]) -> Row:
             for measure in MEASURES
             if (items := items_of(scores, measure.key))
         },
+        untuned=_untuned(party, scores),
         refusals=refusals((one.answerable, one.refused) for one in scores) if unanswerable else None,
         inverted=_estimate(scores, lambda one: one.values.get("amem_c5_inverted")),
         trapped=_estimate(scores, lambda one: one.values.get("trapped")),
@@ -103,6 +107,15 @@ def _row(party: Party, scores: Sequence[Scored]) -> Row:
         pending=sum(one.pending for one in holds),
         links=sum(one.links for one in holds),
     )
+
+
+def _untuned(party: Party, scores: Sequence[Scored]) -> Summary | None:
+    """Return the first measure over the conversations that amem's recall was not tuned on, where it was on others."""
+    manifest = party.run.manifest
+    rest = [one for one in scores if one.conversation not in TUNING]
+    if manifest.data_name != "locomo" or len(rest) in {0, len(scores)}:
+        return None
+    return summarise(items_of(rest, MAIN[manifest.data_format]), _disputed(rest))
 
 
 def items_of(scores: Sequence[Scored], key: str) -> list[Item]:
@@ -123,7 +136,9 @@ def _estimate(scores: Sequence[Scored], value: Callable[[Scored], float | None])
     return estimate([found for found, _ in pairs], [conversation for _, conversation in pairs])
 
 
-def _references(scores: Sequence[Scored]) -> tuple[Reference, ...]:
+def _references(every: Sequence[Scored]) -> tuple[Reference, ...]:
+    """Return what needs no memory, over each question that any system has answered."""
+    scores = list({(one.conversation, one.index): one for one in every}.values())
     return tuple(
         Reference(name=name, measure=measure, summary=summarise(items, _disputed(scores)))
         for key, (measure, name) in REFERENCES.items()

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ..recall.options import TUNING  # noqa: TID252 - in a wheel, this package has another name
 from . import words
+from .costs import cost_tables
 from .measures import MEASURES, measure
+from .table import Table, each
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ..statistics.items import Summary  # noqa: TID252 - in a wheel, this package has another name
     from .measures import Family
     from .types import Report, Row
-
-
-class Table(NamedTuple):
-    """One table."""
-
-    title: str
-    about: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def tables(report: Report) -> Iterator[Table]:
@@ -30,15 +24,14 @@ def tables(report: Report) -> Iterator[Table]:
     yield _by_category(report)
     if len(report.about.conversations) > 1:
         yield _by_conversation(report)
+    yield from _untuned(report)
     yield from comparisons(report)
     yield from _family(report, "context", "What was found", "Of the evidence turns, and of the answer. ")
     yield from _family(report, "overlap", "A-Mem's scores", "Over the questions that have an answer. ")
     yield from _refusals(report)
     yield from _adversarial(report)
     yield from _disputed(report)
-    yield _writing(report)
-    yield _reading(report)
-    yield from _late(report)
+    yield from cost_tables(report)
     yield from _judged(report)
 
 
@@ -48,7 +41,7 @@ def _results(report: Report) -> Table:
     for key in keys:
         title = measure(key).title
         head += [f"{title}, all", f"{title}, answerable"]
-    rows = [(row.system, str(row.answered), *_answers(row, keys), _evidence(row), _tokens(row)) for row in report.rows]
+    rows = [(row.system, _answered(row), *_answers(row, keys), _evidence(row), _tokens(row)) for row in report.rows]
     for reference in report.references:
         cells = [part for key in keys for part in _both(reference.summary if reference.measure == key else None)]
         asked = reference.summary.everything.all
@@ -56,11 +49,20 @@ def _results(report: Report) -> Table:
     meanings = "; ".join(f"{measure(key).title}: {measure(key).about}" for key in keys)
     return Table(
         "Results",
-        f"{meanings}. Evidence: the share of it in the context that the reader saw. In brackets, 95 % intervals. What"
-        " stands in brackets as a system needs no memory.",
+        f"{meanings}. Evidence: the share of it in the context that the reader saw. In brackets, 95 % intervals,"
+        f" {_drawn(report)}. What stands in brackets as a system needs no memory.",
         (*head, "evidence", "context tokens"),
         tuple(rows),
     )
+
+
+def _drawn(report: Report) -> str:
+    one = len(report.about.conversations) == 1
+    return "drawn over the questions of the one conversation" if one else "drawn over whole conversations"
+
+
+def _answered(row: Row) -> str:
+    return str(row.answered) if row.answered == row.asked else f"{row.answered} of {row.asked}"
 
 
 def _answers(row: Row, keys: list[str]) -> list[str]:
@@ -98,14 +100,19 @@ def _by_category(report: Report) -> Table:
     head = [f"{' '.join(filter(None, (key, names.get(key))))} (n = {n})" for key, n in sorted(found.items())]
 
     def cells(row: Row) -> list[str]:
-        parts = row.measures[report.main].everything.by_category if report.main in row.measures else {}
-        return [words.sure(parts.get(category)) for category in sorted(found)]
+        whole = row.measures[report.main].everything if report.main in row.measures else None
+        parts = whole.by_category if whole else {}
+        return [
+            *(words.sure(parts.get(category)) for category in sorted(found)),
+            words.share(whole.macro if whole else None),
+        ]
 
     return Table(
         "By category",
-        f"{measure(report.main).title}: {measure(report.main).about}.",
-        ("system", *head),
-        _each(report, cells),
+        f"{measure(report.main).title}: {measure(report.main).about}. Last, the mean of those that have answers, each"
+        " counting the same.",
+        ("system", *head, "mean"),
+        each(report, cells),
     )
 
 
@@ -117,7 +124,22 @@ def _by_conversation(report: Report) -> Table:
         return [words.share(parts[name].mean) if name in parts else words.NONE for name in names]
 
     about = f"{measure(report.main).title}, over the questions of each conversation."
-    return Table("By conversation", about, ("system", *names), _each(report, cells))
+    return Table("By conversation", about, ("system", *names), each(report, cells))
+
+
+def _untuned(report: Report) -> Iterator[Table]:
+    rows = [(row.system, row.untuned) for row in report.rows if row.untuned is not None]
+    if not rows:
+        return
+    title = measure(report.main).title
+    yield Table(
+        "Without the conversations that recall was tuned on",
+        f"amem's recall was tuned on {', '.join(TUNING)}: of amem, these are the numbers to believe.",
+        ("system", "n", f"{title}, all", f"{title}, answerable"),
+        tuple(
+            (name, str(one.everything.all.questions if one.everything.all else 0), *_both(one)) for name, one in rows
+        ),
+    )
 
 
 def _family(report: Report, family: Family, title: str, about: str) -> Iterator[Table]:
@@ -132,7 +154,7 @@ def _family(report: Report, family: Family, title: str, about: str) -> Iterator[
         return [str(asked), *(words.sure(one) for one in means)]
 
     meanings = "; ".join(f"{one.title}: {one.about}" for one in found)
-    yield Table(title, f"{about}{meanings}.", ("system", "n", *(one.title for one in found)), _each(report, cells))
+    yield Table(title, f"{about}{meanings}.", ("system", "n", *(one.title for one in found)), each(report, cells))
 
 
 def _refusals(report: Report) -> Iterator[Table]:
@@ -211,60 +233,6 @@ def _p(value: float | None) -> str:
     return "< .001" if value < 0.001 else words.share(value)
 
 
-def _writing(report: Report) -> Table:
-    def cells(row: Row) -> list[str]:
-        side = row.cost.write
-        return [
-            str(row.turns), str(row.notes), str(row.pending), str(row.links), words.count(side.total.calls),
-            words.share(side.calls_per_unit),
-            str(side.total.failed), words.count(side.total.prompt_tokens), words.count(side.total.completion_tokens),
-            words.count(side.tokens_per_unit), f"{side.seconds:,.1f} s", words.milliseconds(side.latency),
-            words.money(side), words.size(row.cost.index_bytes),
-        ]  # fmt: skip
-
-    head = ("system", "turns", "notes", "pending", "links", "calls", "calls a turn", "of these failed", "tokens in",
-            "tokens out", "tokens a turn", "time", "p50 / p95 a turn", "money", "on disk")  # fmt: skip
-    return Table("Cost of writing", "Tokens as the provider counts them; a window's time spread over its turns.", head,
-                 _each(report, cells))  # fmt: skip
-
-
-def _reading(report: Report) -> Table:
-    def cells(row: Row) -> list[str]:
-        side = row.cost.read
-        return [
-            str(side.units), words.count(side.total.calls), str(side.total.failed),
-            words.count(side.total.prompt_tokens), words.count(side.total.completion_tokens),
-            words.count(side.tokens_per_unit), f"{side.seconds:,.1f} s",
-            words.milliseconds(row.search), words.milliseconds(row.answer), words.money(side),
-        ]  # fmt: skip
-
-    head = ("system", "questions", "calls", "of these failed", "tokens in", "tokens out", "tokens a question", "time",
-            "search p50 / p95", "answer p50 / p95", "money")  # fmt: skip
-    return Table(
-        "Cost of reading", "Searching and answering together, where not said otherwise.", head, _each(report, cells)
-    )
-
-
-def _late(report: Report) -> Iterator[Table]:
-    rows = [(row, row.late) for row in report.rows if row.late is not None]
-    if not rows:
-        return
-    head = ["system", "n", "p50 / p95"]
-    for one in rows[0][1].limits:
-        head += [f"later than {one.limit:g} s", f"strict, if these are wrong ({one.limit:g} s)"]
-    yield Table(
-        "Time limits",
-        "DialSim's simulator counts an answer as wrong that comes later than its limit. Here none was cut off; this is"
-        " what would have been: storing one turn (the mean), searching and answering, on this machine.",
-        tuple(head),
-        tuple(
-            (row.system, str(row.answered), words.milliseconds(late.latency),
-             *(words.sure(cell) for one in late.limits for cell in (one.share, one.strict)))
-            for row, late in rows
-        ),
-    )  # fmt: skip
-
-
 def _judged(report: Report) -> Iterator[Table]:
     if not report.judges:
         return
@@ -279,7 +247,3 @@ def _judged(report: Report) -> Iterator[Table]:
             for one in report.judges
         ),
     )  # fmt: skip
-
-
-def _each(report: Report, cells: Callable[[Row], list[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple((row.system, *cells(row)) for row in report.rows)

@@ -43,6 +43,8 @@ class Row(Frozen):
     failed: int
     """Of those answered, how many replies of the reader's model could not be used: they count as wrong."""
     measures: dict[str, Summary]
+    untuned: Summary | None
+    """The first measure over LoCoMo's reporting conversations; None where no others were asked about."""
     refusals: Refusals | None
     """None where every question has an answer."""
     inverted: Estimate | None
@@ -74,6 +76,8 @@ class Sitting(Frozen):
 
     started: str
     ended: str | None
+    seen: str | None
+    """When it was last known to be at work."""
     code: str
     machine: str
     versions: dict[str, str]
@@ -137,5 +141,7 @@ class Report(Frozen):
     judges: tuple[Judged, ...]
     differences: tuple[str, ...]
     """In what the runs differ, where they were put together all the same."""
+    unfinished: tuple[str, ...]
+    """What of the runs is not done, system by system."""
     limits: tuple[str, ...]
     """What this does not show."""

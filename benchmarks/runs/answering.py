@@ -38,7 +38,7 @@ async def answer(bench: Bench, label: str, live: Live | None, conversation: Conv
             if isinstance(result, BaseException):
                 raise result
             measured, answered = result
-            bench.folder.measured.append(measured)
+            bench.measured(measured)
             bench.folder.answers.append(answered)
             bench.moved(f"{label}: answering")
 

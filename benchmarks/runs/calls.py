@@ -6,6 +6,7 @@ line with its scope, so that what a system cost is known exactly, also where it 
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from amem.errors import LLMError, ModelUnavailable, SettingsError
@@ -150,14 +151,18 @@ class Live:
         self._opens = opens
         self._opened: LLM | None = None
 
+    def open(self) -> LLM:
+        """Open it, where it is not open yet: that may take as long as some calls."""
+        self._opened = self._opened or self._opens()
+        return self._opened
+
     async def complete(self, request: Request) -> Reply:
         """Ask it.
 
         Raises:
             LLMError: it failed.
         """
-        self._opened = self._opened or self._opens()
-        return await self._opened.complete(request)
+        return await self.open().complete(request)
 
     async def aclose(self) -> None:
         """Close its connections, where it was asked."""
@@ -175,9 +180,9 @@ class Client:
         self._asks = asks
         self.scope = scope
         """What the next calls are for."""
-        self.saved = 0.0
-        """Seconds that calls took when they were made, and that were answered from what is kept, since this was last
-        set to 0."""
+        self.owed = 0.0
+        """Seconds by which a clock is wrong, since this was last set to 0: what calls took that are now answered from
+        what is kept, less what it took to open the model, which belongs to no call."""
 
     @property
     def model(self) -> str:
@@ -194,7 +199,7 @@ class Client:
         addressed = request if request.model else request.model_copy(update={"model": self.model})
         reply = self._calls.find(key_of(addressed))
         if reply is not None:
-            self.saved += reply.seconds
+            self.owed += reply.seconds
         else:
             reply = await self._asked(addressed)
         self._calls.used(self.scope, addressed, self.model, reply)
@@ -206,6 +211,9 @@ class Client:
                 f"the recorded calls have none like this one of {request.prompt.label} by {self.model} ({self.scope}). "
                 "What was done so far is kept; run without --replay to ask the model."
             )
+        start = perf_counter()
+        self._live.open()
+        self.owed -= perf_counter() - start
         try:
             reply = await self._live.complete(request)
         except LLMError as error:

@@ -40,6 +40,8 @@ class Sitting(Frozen):
     started: str
     ended: str | None = None
     """None where it was killed, or works still."""
+    seen: str | None = None
+    """When it was last known to be at work."""
     code: str
     """The commit of the code, where it is a checkout, and whether it was changed since."""
     machine: str
@@ -117,6 +119,18 @@ def read_manifest(path: Path) -> Manifest | None:
         raise InputError(f"{file} is no manifest of this version: {error.errors()[0]['msg']}") from error
 
 
+def existing(path: Path) -> tuple[Folder, Manifest]:
+    """Return the run in a folder.
+
+    Raises:
+        InputError: there is none, or its manifest is not of this version.
+    """
+    manifest = read_manifest(path)
+    if manifest is None:
+        raise InputError(f"there is no run in {path}. `amem bench run` makes one.")
+    return Folder(path), manifest
+
+
 def joined(old: Manifest | None, new: Manifest) -> Manifest:
     """Return the manifest of a run that goes on, with the systems and the sittings of both.
 
@@ -142,10 +156,11 @@ def joined(old: Manifest | None, new: Manifest) -> Manifest:
     )
 
 
-def ended(manifest: Manifest) -> Manifest:
-    """Return the manifest with the end of its last sitting."""
+def at_work(manifest: Manifest, *, ended: bool = False) -> Manifest:
+    """Return the manifest of a run whose last sitting is at work now, or ends."""
     *before, last = manifest.sittings
-    return manifest.model_copy(update={"sittings": (*before, last.model_copy(update={"ended": _now()}))})
+    moments = {"seen": _now()} | ({"ended": _now()} if ended else {})
+    return manifest.model_copy(update={"sittings": (*before, last.model_copy(update=moments))})
 
 
 def sitting() -> Sitting:

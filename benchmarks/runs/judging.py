@@ -10,7 +10,7 @@ from amem.llm.metering import Meter
 from ..judge.judging import Judge, Manner, Ruling  # noqa: TID252 - in a wheel, this package has another name
 from ..judge.selftest import JudgeReport, Known, judge_selftest  # noqa: TID252 - likewise
 from .calls import Calls
-from .folder import RULINGS, Folder
+from .folder import RULINGS, existing
 from .journal import Journal, Record, alone
 from .material import material, model_of
 from .records import unit
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..datasets.conversation import Question  # noqa: TID252 - likewise
     from .calls import Client
     from .config import Model
+    from .folder import Folder
     from .material import Material
     from .work import Progress
 
@@ -69,11 +70,9 @@ async def judge(
         InputError: there is no run in the folder.
         LLMError: the judge cannot be had; what was ruled is kept.
     """
+    existing(path)  # before a lock is laid where no run is
     with alone(path):
-        folder = Folder(path)
-        manifest = folder.manifest()
-        if manifest is None:
-            raise InputError(f"there is no run in {path}. `amem bench run` makes one.")
+        folder, manifest = existing(path)
         found, calls, live = material(manifest.config), Calls(path), model_of(model)
         others = sorted({one.ruling.model for one in read_rulings(path).rulings} - {model.name})
         if others:

@@ -64,7 +64,7 @@ def material(config: Config) -> Material:
     settings = OwnSettings.load(embedding=config.embedding, tokenizer=config.tokenizer)
     data = opened(config.data)
     files = {"disputed": config.data.disputed, "plan": config.data.plan}
-    hashes = {"data": data.sha256} | {name: _sha256(path) for name, path in files.items() if path is not None}
+    hashes = {"data": data.sha256} | {name: file_hash(path) for name, path in files.items() if path is not None}
     return Material(
         config=config,
         data=selected(data, config.data),
@@ -104,7 +104,9 @@ def model_of(model: Model, concurrency: int = 1) -> Live:
 
     def opened() -> LLM:
         from amem.llm.litellm_client import LiteLLM
+        from amem.llm.transport import load_litellm
 
+        load_litellm()  # here, and not within the first call, whose seconds are measured
         return LiteLLM(
             model.name,
             api_base=model.api_base,
@@ -118,7 +120,12 @@ def model_of(model: Model, concurrency: int = 1) -> Live:
     return Live(model.name, opened)
 
 
-def _sha256(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file.
+
+    Raises:
+        InputError: it cannot be read.
+    """
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:

@@ -74,7 +74,7 @@ class Remembering:
     def _written(self, worked: int, turn: str) -> None:
         """Keep how long it took to write the turns up to one."""
         if worked:
-            self._bench.folder.measured.append(self._writing.read(f"write {unit(self._label, turn)}", worked))
+            self._bench.measured(self._writing.read(f"write {unit(self._label, turn)}", worked))
         self._bench.calls.refuse_outage()
 
     async def _search(self, question: Question) -> None:
@@ -84,7 +84,7 @@ class Remembering:
         with watch:
             found = await self._system.search(Query.of(question), self._bench.material.config.budget)
         self._bench.calls.refuse_outage()
-        self._bench.folder.measured.append(watch.read(f"search {name}"))
+        self._bench.measured(watch.read(f"search {name}"))
         self._bench.folder.retrieval.append(Retrieved(unit=name, **found.model_dump()))
 
     def _within(self, scope: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from amem.prompts import PromptSet
@@ -9,7 +10,7 @@ from amem.prompts import PromptSet
 from ..systems.catalogue import system  # noqa: TID252 - in a wheel, this package has another name
 from .answering import answer
 from .calls import Calls
-from .folder import Folder, Manifest, ended, joined, sitting, system_hashes
+from .folder import Folder, Manifest, at_work, joined, sitting, system_hashes
 from .journal import alone
 from .material import material, model_of
 from .remembering import Remembering
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
     from .calls import Client, Live
     from .config import Config, SystemConfig
     from .material import Material
-    from .work import Progress
+    from .work import Progress, Step
+
+_SEEN_EVERY = 60.0
+"""Seconds between two notes of a run that it is at work."""
 
 
 async def run(config: Config, path: Path, *, replay: Path | None = None, progress: Progress | None = None) -> Manifest:
@@ -43,13 +47,33 @@ async def run(config: Config, path: Path, *, replay: Path | None = None, progres
     with alone(path):
         folder = Folder(path)
         manifest = joined(folder.manifest(), described(found))
-        bench = Bench(found, folder, Calls(path, replay=replay), progress)
+        bench = Bench(found, folder, Calls(path, replay=replay), _Presence(folder, manifest, progress))
         parties = [_party(entry, bench) for entry in config.systems]  # a slip in the last one is found before any work
         folder.write(manifest)
-        await _all(bench, parties)
-        manifest = ended(manifest)
-        folder.write(manifest)
+        try:
+            await _all(bench, parties)
+        finally:
+            manifest = at_work(manifest, ended=True)
+            folder.write(manifest)
         return manifest
+
+
+class _Presence:
+    """Notes now and then in the manifest that the run is at work: a killed process cannot say when it ended."""
+
+    def __init__(self, folder: Folder, manifest: Manifest, then: Progress | None) -> None:
+        self._folder = folder
+        self._manifest = manifest
+        self._then = then
+        self._noted = monotonic()
+
+    def __call__(self, step: Step) -> None:
+        """Hear of a step, and pass it on."""
+        if monotonic() - self._noted >= _SEEN_EVERY:
+            self._folder.write(at_work(self._manifest))
+            self._noted = monotonic()
+        if self._then is not None:
+            self._then(step)
 
 
 def described(found: Material) -> Manifest:

@@ -17,9 +17,9 @@ from ..metrics.locomo import score as locomo_score  # noqa: TID252 - likewise
 from ..metrics.overlap import Scorer  # noqa: TID252 - likewise
 from ..metrics.refusal import refuses, trapped  # noqa: TID252 - likewise
 from ..metrics.sbert import similarities  # noqa: TID252 - likewise
-from .folder import SCORES, SCORING, Folder
-from .journal import Journal, alone
-from .material import material
+from .folder import SCORES, SCORING, existing
+from .journal import Journal
+from .material import file_hash, material
 from .records import Scored, unit
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from ..datasets.conversation import Conversation, Question  # noqa: TID252 - likewise
     from ..metrics.overlap import Overlap  # noqa: TID252 - likewise
+    from .config import Config
+    from .folder import Folder
     from .material import Material
     from .records import Answered, Retrieved
 
@@ -49,31 +51,44 @@ class Scoring(Frozen):
 
     metrics: int
     versions: dict[str, str]
+    disputed: str = ""
+    """SHA-256 of the list of disputed questions, where there is one."""
 
 
-async def score(path: Path) -> list[Scored]:
+async def score(path: Path, listed: Path | None = None) -> list[Scored]:
     """Score every answer of a run, and write `scores.jsonl`, and with what that was done.
+
+    Args:
+        path: the run's folder.
+        listed: disputed questions, instead of those that the configuration names.
 
     Raises:
         InputError: there is no run in the folder, its data is not what it was, or the extra `bench` is not installed.
     """
-    with alone(path):
-        folder = Folder(path)
-        manifest = folder.manifest()
-        if manifest is None:
-            raise InputError(f"there is no run in {path}. `amem bench run` makes one.")
-        found = material(manifest.config)
-        if found.hashes != manifest.data:
-            raise InputError(f"the data of {path} is not what it was when it was run. Nothing was scored.")
-        listed = manifest.config.data.disputed
-        doubted = disputed.load(listed) if listed is not None else frozenset()
-        scores: list[Scored] = []
-        for system in manifest.config.systems:
-            scores += await _system(found, folder, system.label, doubted)
-        lines = "".join(f"{canonical_json(one.model_dump(mode='json'))}\n" for one in scores)
-        write_whole(path / SCORES, lines.encode("utf-8", "replace"))
-        write_whole(path / SCORING, f"{canonical_json(_scoring(found).model_dump())}\n".encode())
-        return scores
+    folder, manifest = existing(path)  # a run that is under way may be scored: its lines are only ever added to
+    found = material(manifest.config)
+    if found.hashes != manifest.data:
+        raise InputError(f"the data of {path} is not what it was when it was run. Nothing was scored.")
+    listed = listed or manifest.config.data.disputed
+    doubted = disputed.load(listed) if listed is not None else frozenset()
+    scores: list[Scored] = []
+    for system in manifest.config.systems:
+        scores += await _system(found, folder, system.label, doubted)
+    lines = "".join(f"{canonical_json(one.model_dump(mode='json'))}\n" for one in scores)
+    write_whole(path / SCORES, lines.encode("utf-8", "replace"))
+    write_whole(path / SCORING, f"{canonical_json(_scoring(found, listed).model_dump())}\n".encode())
+    return scores
+
+
+def ready(config: Config) -> None:
+    """See to it that what a run answers can be scored, before hours of work begin.
+
+    Raises:
+        InputError: the list of disputed questions cannot be read, or the extra `bench` is not installed.
+    """
+    if config.data.disputed is not None:
+        disputed.load(config.data.disputed)
+    Scorer().score("a", "b")
 
 
 def read_scores(path: Path) -> tuple[list[Scored], Scoring]:
@@ -87,10 +102,14 @@ def read_scores(path: Path) -> tuple[list[Scored], Scoring]:
     return Journal(path / SCORES, Scored).records(), Scoring.model_validate_json((path / SCORING).read_bytes())
 
 
-def _scoring(found: Material) -> Scoring:
+def _scoring(found: Material, listed: Path | None) -> Scoring:
     libraries = {name: version(name) for name in ("nltk", "rouge-score")}
     embedder = {"similarity": found.embedder.fingerprint} if found.config.similarity else {}
-    return Scoring(metrics=METRICS, versions=libraries | {"WordNet": wordnet_version() or "none"} | embedder)
+    return Scoring(
+        metrics=METRICS,
+        versions=libraries | {"WordNet": wordnet_version() or "none"} | embedder,
+        disputed=file_hash(listed) if listed is not None else "",
+    )
 
 
 async def _system(found: Material, folder: Folder, label: str, doubted: frozenset[tuple[str, int]]) -> list[Scored]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amem.model import Usage
 from amem.values import Frozen
 
+from .pace import Pace
 from .records import Measured
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Step(Frozen):
     """Turns to be taken in, contexts to be found, and answers to be given, over all systems."""
     usage: Usage
     """Of all calls so far."""
+    left: float | None = None
+    """Seconds; None where nothing like what is left has been done yet."""
 
 
 Progress = Callable[[Step], None]
@@ -43,17 +46,26 @@ class Bench:
     progress: Progress | None = None
     done: int = 0
     total: int = field(init=False)
+    pace: Pace = field(init=False)
 
     def __post_init__(self) -> None:
         """Count the work."""
-        each = sum(len(one.turns) + 2 * len(one.questions) for one in self.material.data.conversations)
-        self.total = each * len(self.material.config.systems)
+        config, conversations = self.material.config, self.material.data.conversations
+        self.pace = Pace(config.systems, conversations, self.folder, asks=config.reader.model is not None)
+        each = sum(len(one.turns) + 2 * len(one.questions) for one in conversations)
+        self.total = each * len(config.systems)
 
     def moved(self, what: str, by: int = 1) -> None:
         """Say that more is done."""
         self.done += by
         if self.progress is not None:
-            self.progress(Step(what=what, done=self.done, total=self.total, usage=self.calls.total))
+            step = Step(what=what, done=self.done, total=self.total, usage=self.calls.total, left=self.pace.left())
+            self.progress(step)
+
+    def measured(self, record: Measured) -> None:
+        """Keep how long something took."""
+        self.folder.measured.append(record)
+        self.pace.took(record)
 
 
 class Watch:
@@ -67,12 +79,12 @@ class Watch:
     def __enter__(self) -> None:
         """Begin, or go on."""
         if self._client is not None:
-            self._client.saved = 0.0
+            self._client.owed = 0.0
         self._start = perf_counter()
 
     def __exit__(self, *_: object) -> None:
         """Stop."""
-        self._seconds += perf_counter() - self._start + (self._client.saved if self._client is not None else 0.0)
+        self._seconds += perf_counter() - self._start + (self._client.owed if self._client is not None else 0.0)
 
     def read(self, unit: str, turns: int = 1) -> Measured:
         """Return what was measured, and begin anew."""

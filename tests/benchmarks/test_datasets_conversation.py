@@ -91,6 +91,17 @@ def test_what_is_no_data_set_is_an_input_error(tmp_path, content):
         opening.open_dataset(tmp_path / "nowhere.json")
 
 
+def test_what_has_no_effect_on_a_data_set_is_refused(tmp_path):
+    path = write_mini(tmp_path)
+    for given in ({"plan": path}, {"shows": ("friends",)}, {"seed": 1}, {"episodes": 2}, {"answers": "open"},
+                  {"names": "shuffle"}):  # fmt: skip
+        with pytest.raises(InputError, match=f"format of locomo, in which there is no choice of {next(iter(given))}"):
+            opening.open_dataset(path, **given)
+    for other in (FIXTURE, LONGMEMEVAL):
+        with pytest.raises(InputError, match="no choice of captions"):
+            opening.open_dataset(other, captions=False)
+
+
 def test_a_plan_chooses_the_shows_and_their_questions(tmp_path):
     plan = draw.draw(dialsim.load(FIXTURE, ["friends"]), 3)
     plans.write(plan, tmp_path / "plan.jsonl")

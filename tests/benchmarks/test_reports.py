@@ -130,8 +130,23 @@ def test_tables_without_a_judge_come_first_and_every_mean_has_n_and_interval(mad
 
 def test_categories_are_named_and_counted(made):
     assert table(made.report, "By category").head == (
-        "system", "1 multi-hop (n = 1)", "3 open-domain (n = 1)", "4 single-hop (n = 4)", "5 adversarial (n = 1)"
+        "system", "1 multi-hop (n = 1)", "3 open-domain (n = 1)", "4 single-hop (n = 4)", "5 adversarial (n = 1)",
+        "mean",
     )  # fmt: skip
+
+
+def test_a_mean_over_categories_counts_each_that_has_answers_once(made):
+    cells = next(cells for cells in table(made.report, "By category").rows if cells[0] == "oracle")
+    means = [float(cell.split()[0]) for cell in cells[1:-2]]  # the last category is that of questions without an answer
+    assert float(cells[-1]) == pytest.approx(sum(means) / 3, abs=0.002)
+
+
+def test_what_recall_was_tuned_on_is_left_out_of_a_table_of_its_own(made):
+    found = table(made.report, "Without the conversations that recall was tuned on")
+    assert {cells[1] for cells in found.rows} == {"2"}  # of conv-1; conv-26 is one to tune on
+    rest = [one for one in made.run.scores if (one.system, one.conversation) == ("bm25", "conv-1")]
+    mean = sum(one.values["official"] for one in rest) / 2
+    assert row(made.report, "bm25").untuned.everything.all.mean == pytest.approx(mean)
 
 
 def test_one_conversation_is_said_plainly(made, tmp_path):
@@ -139,7 +154,8 @@ def test_one_conversation_is_said_plainly(made, tmp_path):
     report = summing.report([run(path, tmp_path / "one")])
     assert report.limits[0].startswith("One conversation, 5 questions")
     assert row(report, "amem_raw").measures["official"].everything.all.drawn == "questions"
-    assert "By conversation" not in markdown.markdown(report)
+    for title in ("By conversation", "Without the conversations"):
+        assert title not in markdown.markdown(report)
 
 
 def test_t47_a_report_says_which_part_of_the_data_was_asked(made, tmp_path):
@@ -147,7 +163,7 @@ def test_t47_a_report_says_which_part_of_the_data_was_asked(made, tmp_path):
     path = write_config(made.folder, "mini.json", RAW, wanted=wanted, name="part")
     about = summing.report([run(path, tmp_path / "part")]).about
     assert (made.report.about.choice, made.report.about.conversations) == ("everything", ("conv-1", "conv-26"))
-    assert about.choice == "the first 1 sessions; questions whose whole evidence was taken in"
+    assert about.choice == "the first session; questions whose whole evidence was taken in"
     assert about.conversations == ("conv-26",)
 
 
@@ -221,10 +237,15 @@ def test_runs_that_differ_are_not_put_together_unless_forced(made, tmp_path, giv
     assert markdown.markdown(forced).index(forced.differences[0]) < markdown.markdown(forced).index("## Results")
 
 
-def test_other_readers_budgets_and_data_are_differences(made, tmp_path):
+@pytest.mark.parametrize("force", [False, True])
+def test_readers_are_never_mixed_in_one_table(made, tmp_path, force):
     first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    lines = gathering.alike([first, made.run], force=True)
-    assert any(line.startswith("reader: extractive") for line in lines)
+    with pytest.raises(InputError, match="one table has one reader: .*reader: extractive.* in run 1, answer@v1"):
+        summing.report([first, made.run], force=force)
+
+
+def test_other_data_and_measures_are_differences(made, tmp_path):
+    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
     manifest = first.manifest.model_copy(update={"data": {"data": "0" * 64}})
     assert any(
         line.startswith("SHA-256") for line in gathering.alike([first, first._replace(manifest=manifest)], force=True)

@@ -45,15 +45,6 @@ def test_full_context_that_did_not_fit_the_window_is_said_to_be_cut(reported, wi
     assert bool(said) == cut
 
 
-def test_a_process_that_was_killed_is_counted_apart(reported):
-    report = reported(BASELINES)
-    assert "hours in 1 sitting; writing, searching and answering took" in facts.worked(report)
-    (sitting,) = report.about.sittings
-    killed = report.about.model_copy(update={"sittings": (sitting.model_copy(update={"ended": None}), sitting)})
-    said = facts.worked(report.model_copy(update={"about": killed}))
-    assert "in 1 sitting, without 1 that was killed; writing" in said
-
-
 def test_results_on_other_peoples_data_name_them_and_their_terms(reported):
     said = dict(facts.facts(reported(BASELINES)))["made by"]
     for part in ("Maharana", "ACL 2024", "github.com/snap-research/locomo", "CC BY-NC 4.0", "none of its texts"):

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks_support import BASELINES, RAW, write_config
+from benchmarks_support import BASELINES, RAW, model_reader, plays, write_config
 from locomo_support import write_mini
+
+from amem.testing.fault_server import FaultServer, fails
 
 
 @pytest.fixture
@@ -38,6 +40,26 @@ def test_a_run_has_a_folder_of_its_own_where_none_is_named(amem, path, tmp_path)
     amem("bench", "run", path)
     (folder,) = (tmp_path / "bench-runs").iterdir()
     assert folder.name.startswith("config-")
+
+
+def test_a_model_that_cannot_be_had_leaves_a_run_that_goes_on(amem, path, tmp_path):
+    with FaultServer(default=fails(401, "no such key")) as server:
+        write_config(tmp_path, "mini.json", RAW, reader=model_reader(server.url))
+        result = amem("bench", "run", path, "--out", "run")
+        assert result.exit_code == 4
+        assert "everything that was done is kept in run; the same command goes on from there" in result.stderr
+        assert "there is no answer in run yet" in amem("bench", "score", "run").stderr
+        server.default = plays
+        assert amem("bench", "run", path, "--out", "run").exit_code == 0
+
+
+def test_what_would_fail_at_the_end_is_refused_at_the_beginning(amem, path, tmp_path):
+    (tmp_path / "disputed.json").write_text(json.dumps({"items": [{"sample_id": "conv-26"}]}))
+    write_config(tmp_path, "mini.json", RAW, wanted='disputed = "disputed.json"')
+    result = amem("bench", "run", path, "--out", "run")
+    assert result.exit_code == 2
+    assert "items[0]" in result.stderr
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from amem.ingest.worker import Step
-from amem.interfaces.cli.progress import counting, progress
+from amem.interfaces.cli.progress import counting, progress, spending
 from amem.interfaces.cli.terminal import Terminal, json_text, one_line, visible
 from amem.model import Usage
 
@@ -74,6 +75,17 @@ def test_progress_tells_done_calls_tokens_and_what_is_pending():
 def test_progress_is_silent_where_nobody_watches():
     assert drawn(Terminal(), tty=False) == ""
     assert drawn(Terminal(quiet=True), tty=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"), [({"left": 3725.2}, "left 1:02:05"), ({"left": None}, "left -:--:--"), ({}, "left 0:00:00")]
+)
+def test_the_time_left_is_as_it_was_told_or_as_it_follows_from_what_is_done(told, shown):
+    terminal = Terminal()
+    terminal.err = Console(file=io.StringIO(), force_terminal=True, width=160)
+    with spending(terminal) as moved:
+        moved("reading", 5 if told else 10, 10, Usage(), **told)
+    assert shown in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.err.file.getvalue())
 
 
 def test_work_without_a_model_is_counted_alone():

@@ -15,8 +15,9 @@ from amem.interfaces.cli.shipped import benchmarks_module
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from amem.interfaces.cli.terminal import Terminal
     from amem.settings import Settings
-    from benchmarks.reports.tables import Table
+    from benchmarks.reports.table import Table
     from benchmarks.reports.types import Report
     from benchmarks.runs.work import Step
 
@@ -44,6 +45,7 @@ def report(
     runs = [benchmarks_module("reports.gathering").read(folder) for folder in folders]
     found: Report = benchmarks_module("reports.summing").report(runs, ours=ours, force=force)
     paths = benchmarks_module("reports.export").export(found, runs, out or folders[0] / "report")
+    _warn(terminal, found)
     if as_json:
         terminal.json(found)
         return
@@ -60,13 +62,19 @@ def compare(
     terminal = call_of(ctx).terminal
     runs = [benchmarks_module("reports.gathering").read(folder) for folder in folders]
     found: Report = benchmarks_module("reports.summing").report(runs, ours=ours, force=force)
+    _warn(terminal, found)
     if as_json:
         terminal.json(found)
         return
-    for line in found.differences:
-        terminal.warn(f"the runs differ: {line}")
     for table in benchmarks_module("reports.tables").comparisons(found):
         terminal.say(*_shown(table))
+
+
+def _warn(terminal: Terminal, report: Report) -> None:
+    for line in report.differences:
+        terminal.warn(f"the runs differ: {line}")
+    for line in report.unfinished:
+        terminal.warn(f"not finished: {line}")
 
 
 def judge(

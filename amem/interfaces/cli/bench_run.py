@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from amem.errors import LLMError
 from amem.interfaces.cli import parameters as given  # noqa: TC001 - typer reads the annotations at run time
 from amem.interfaces.cli.call import call_of
 from amem.interfaces.cli.shipped import benchmarks_module
@@ -61,29 +62,46 @@ def run(
     with spending(terminal) as moved:
 
         def told(step: Step) -> None:
-            moved(step.what, step.done, step.total, step.usage)
+            moved(step.what, step.done, step.total, step.usage, left=step.left)
 
+        benchmarks_module("runs.scoring").ready(wanted)
         work = benchmarks_module("runs.run").run(wanted, folder, replay=replay, progress=told)
-        manifest: Manifest = asyncio.run(work)
+        try:
+            manifest: Manifest = asyncio.run(work)
+        except LLMError:
+            terminal.warn(f"everything that was done is kept in {folder}; the same command goes on from there")
+            raise
     for warning in manifest.warnings:
         terminal.remark(warning)
     _scored(terminal, folder, as_json=as_json)
 
 
-def score(ctx: typer.Context, folder: Run, *, as_json: given.Json = False) -> None:
-    """Score a run's answers again.
+def score(
+    ctx: typer.Context,
+    folder: Run,
+    *,
+    disputed: Annotated[
+        Path | None,
+        typer.Option("--disputed", metavar="FILE", help="Disputed questions, instead of the configuration's list."),
+    ] = None,
+    as_json: given.Json = False,
+) -> None:
+    """Score a run's answers anew; what there is of a run that is not finished, or still under way.
 
     JSON: a list of `benchmarks.runs.records.Scored`.
     """
-    _scored(call_of(ctx).terminal, folder, as_json=as_json)
+    _scored(call_of(ctx).terminal, folder, disputed, as_json=as_json)
 
 
-def _scored(terminal: Terminal, folder: Path, *, as_json: bool) -> None:
+def _scored(terminal: Terminal, folder: Path, disputed: Path | None = None, *, as_json: bool) -> None:
     import asyncio
 
-    scores: list[Scored] = asyncio.run(benchmarks_module("runs.scoring").score(folder))
+    scores: list[Scored] = asyncio.run(benchmarks_module("runs.scoring").score(folder, disputed))
     if as_json:
         terminal.json(scores)
+        return
+    if not scores:
+        terminal.warn(f"there is no answer in {folder} yet")
         return
     systems = len({one.system for one in scores})
     terminal.say(

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import EllipsisType
 
     from rich.progress import Progress as Bars
 
     from amem.ingest.worker import Progress, Step
     from amem.interfaces.cli.terminal import Terminal
     from amem.model import Usage
+
+    Left = float | EllipsisType | None
+
+
+class Spending(Protocol):
+    """Moves a bar."""
+
+    def __call__(self, part: str, done: int, total: int, spent: Usage, left: Left = ...) -> None:
+        """Say what is done.
+
+        Args:
+            part: what the work is at.
+            done: how much is done.
+            total: of how much.
+            spent: on all of it so far.
+            left: seconds; None where that is not known; `...` where it follows from how much is done.
+        """
+        ...
 
 
 @contextmanager
@@ -36,19 +56,20 @@ def progress(terminal: Terminal, what: str) -> Iterator[Progress]:
 
 
 @contextmanager
-def spending(terminal: Terminal) -> Iterator[Callable[[str, int, int, Usage], None]]:
-    """Show a bar for work in several parts that may cost money; the yielded function takes the part's name first."""
+def spending(terminal: Terminal) -> Iterator[Spending]:
+    """Show a bar for work in several parts that may cost money; the yielded function moves it."""
     fields = ("{task.fields[calls]} calls", "{task.fields[tokens]:,} tokens", "{task.fields[money]}")
     with _bars(terminal, *fields) as bars:
         task = bars.add_task("", total=None, calls=0, tokens=0, money="")
 
-        def moved(part: str, done: int, total: int, spent: Usage) -> None:
+        def moved(part: str, done: int, total: int, spent: Usage, left: Left = ...) -> None:
             priced = spent.calls - spent.failed > spent.unpriced
             money = f"${spent.cost:.2f}" if priced else ""
             tokens = spent.prompt_tokens + spent.completion_tokens
             bars.update(
-                task, description=part, completed=done, total=total, calls=spent.calls, tokens=tokens, money=money
-            )
+                task, description=part, completed=done, total=total, calls=spent.calls, tokens=tokens, money=money,
+                left=left,
+            )  # fmt: skip
 
         yield moved
 
@@ -69,8 +90,26 @@ def naming(terminal: Terminal, what: str) -> Iterator[Callable[[str, int, int], 
 
 
 def _bars(terminal: Terminal, *texts: str) -> Bars:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Left
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class TimeLeft(TimeRemainingColumn):
+        """The time left as it was told, else as it follows from what is done of the whole."""
+
+        def render(self, task: Task) -> Text:
+            told: Left = task.fields.get("left", ...)
+            if told is ... or task.finished:
+                return super().render(task)
+            text = "-:--:--" if told is None else str(timedelta(seconds=round(told)))
+            return Text(text, style="progress.remaining")
 
     return Progress(
         TextColumn("{task.description}"),
@@ -79,7 +118,7 @@ def _bars(terminal: Terminal, *texts: str) -> Bars:
         *(TextColumn(text) for text in texts),
         TimeElapsedColumn(),
         TextColumn("left"),
-        Left(),
+        TimeLeft(),
         console=terminal.err,
         transient=True,
         disable=terminal.quiet or not terminal.err.is_terminal,

@@ -106,6 +106,12 @@ def test_run_of_what_is_not_recorded_fails_as_a_model_would(prompts):
     assert "NO recording" in result.stderr
 
 
+def test_run_without_a_case_says_how_to_name_one(prompts, shop):
+    result = prompts("run", "note")
+    assert result.exit_code == 2
+    assert f"`--case {first(shop).id[:6]}`" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     "options",
     [

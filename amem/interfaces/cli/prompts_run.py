@@ -97,13 +97,20 @@ class _Sources:
 
     def chosen(self, name: str) -> Case:
         """Return the case that the options name, with single variables put over its own."""
-        if sum(source is not None for source in (self.case, self.recording, self.vars_from)) > 1:
+        given = sum(source is not None for source in (self.case, self.recording, self.vars_from))
+        if given > 1:
             raise InputError("give one of --case, --recording and --vars")
+        if not given and not self.variables:
+            raise InputError(f"which case? Give {self._offers(name)}--recording FILE, --vars FILE or --var NAME=VALUE")
         found = self._found(name)
         if found.prompt != name:
             raise InputError(f"{self.recording} is a recording of {found.prompt!r}, not of {name!r}")
         over = dict(map(variable, self.variables))
         return found.model_copy(update={"variables": {**found.variables, **over}}) if over else found
+
+    def _offers(self, name: str) -> str:
+        recorded = [case.id for case in shared.cases(self.recordings, [name], None, needed=False)]
+        return f"--case, as in `--case {recorded[0][:6]}` ({len(recorded)} are recorded), " if recorded else ""
 
     def _found(self, name: str) -> Case:
         from amem.llm.recording_file import read_recording

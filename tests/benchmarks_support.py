@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 
+from amem.interfaces.cli.shipped import benchmarks_module
 from amem.testing.fault_server import says
 
 _TURN = re.compile(r'<turn number="(\d+)"[^>]*>\n(.*?)\n</turn>', re.DOTALL)
@@ -80,3 +82,11 @@ def write_config(folder, data, *systems, reader=EXTRACTIVE, top="", wanted="", n
     head = f'budget = 60\nembedding = "hash"\n{top}\n[data]\npath = "{data}"\n{wanted}\n'
     path.write_text(f"{head}[reader]\n{reader}\n{''.join(systems)}")
     return path
+
+
+def finished(path, folder, **given):
+    """Run a configuration, score it, and return the run."""
+    wanted = benchmarks_module("runs.config").load(path, **given)
+    asyncio.run(benchmarks_module("runs.run").run(wanted, folder))
+    asyncio.run(benchmarks_module("runs.scoring").score(folder))
+    return benchmarks_module("reports.gathering").read(folder)

@@ -1,54 +1,20 @@
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from types import SimpleNamespace
 
 import pytest
-from benchmarks_support import BASELINES, RAW, fused, model_reader, plays, write_config
-from locomo_support import MINI, write_mini
+from benchmarks_support import RAW, finished, write_config
+from locomo_support import MINI
 
 from amem.errors import InputError
 from amem.interfaces.cli.shipped import benchmarks_module
-from amem.testing.fault_server import FaultServer, says
 
-config = benchmarks_module("runs.config")
 export = benchmarks_module("reports.export")
-gathering = benchmarks_module("reports.gathering")
-judging = benchmarks_module("runs.judging")
 markdown = benchmarks_module("reports.markdown")
 page = benchmarks_module("reports.page")
-runs = benchmarks_module("runs.run")
-scoring = benchmarks_module("runs.scoring")
 summing = benchmarks_module("reports.summing")
 tables = benchmarks_module("reports.tables")
 words = benchmarks_module("reports.words")
-
-ORACLE = '\n[[systems]]\nkind = "oracle"\n'
-
-
-def run(path, folder):
-    asyncio.run(runs.run(config.load(path), folder))
-    asyncio.run(scoring.score(folder))
-    return gathering.read(folder)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """One run of all baselines and of an amem that writes with a model, read by that model, and its report."""
-    folder = tmp_path_factory.mktemp("made")
-    data = write_mini(folder).name
-    (folder / "disputed.json").write_text(
-        json.dumps({"items": [{"sample_id": "conv-26", "qa_index": 0, "affects_score": True}]})
-    )
-    with FaultServer(default=plays) as server:
-        path = write_config(
-            folder, data, BASELINES, ORACLE, RAW, fused(server.url),
-            reader=model_reader(server.url), wanted='disputed = "disputed.json"',
-        )  # fmt: skip
-        found = run(path, folder / "run")
-    return SimpleNamespace(run=found, report=summing.report([found]), folder=folder, path=path)
 
 
 def row(report, system):
@@ -151,7 +117,7 @@ def test_what_recall_was_tuned_on_is_left_out_of_a_table_of_its_own(made):
 
 def test_one_conversation_is_said_plainly(made, tmp_path):
     path = write_config(made.folder, "mini.json", RAW, wanted='conversations = ["conv-26"]', name="one")
-    report = summing.report([run(path, tmp_path / "one")])
+    report = summing.report([finished(path, tmp_path / "one")])
     assert report.limits[0].startswith("One conversation, 5 questions")
     assert row(report, "amem_raw").measures["official"].everything.all.drawn == "questions"
     for title in ("By conversation", "Without the conversations"):
@@ -161,7 +127,7 @@ def test_one_conversation_is_said_plainly(made, tmp_path):
 def test_t47_a_report_says_which_part_of_the_data_was_asked(made, tmp_path):
     wanted = 'conversations = ["conv-26"]\nquestions = "evidence_within"\nsessions = 1'
     path = write_config(made.folder, "mini.json", RAW, wanted=wanted, name="part")
-    about = summing.report([run(path, tmp_path / "part")]).about
+    about = summing.report([finished(path, tmp_path / "part")]).about
     assert (made.report.about.choice, made.report.about.conversations) == ("everything", ("conv-1", "conv-26"))
     assert about.choice == "the first session; questions whose whole evidence was taken in"
     assert about.conversations == ("conv-26",)
@@ -177,7 +143,7 @@ def test_what_a_report_does_not_show_is_never_left_out(made):
 
 def test_the_extractive_reader_and_generated_data_are_said(made, tmp_path):
     path = write_config(made.folder, "mini.json", RAW, name="extractive")
-    report = summing.report([run(path, tmp_path / "run")])
+    report = summing.report([finished(path, tmp_path / "run")])
     assert any(line.startswith("The reader takes words out") for line in report.limits)
     about = report.about.model_copy(update={"data": "synthetic-locomo"})
     limits = benchmarks_module("reports.limits").limits(report.model_copy(update={"about": about}), [])
@@ -214,93 +180,6 @@ def test_names_on_the_page_cannot_become_markup(made):
     text = page.page(made.report.model_copy(update={"rows": tuple(rows)}))
     assert "<b>" not in text
     assert "&lt;b&gt;" in text
-
-
-# -- runs that are not alike -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ({"top": "seed = 2"}, "seed: as by default in run 1, 2 in run 2"),
-        ({"wanted": 'categories = ["4"]'}, "data.categories"),
-        ({"top": 'compat = "amem"'}, "compat"),
-    ],
-)
-def test_runs_that_differ_are_not_put_together_unless_forced(made, tmp_path, given, named):
-    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    other = run(write_config(made.folder, "mini.json", BASELINES, name="other", **given), tmp_path / "other")
-    with pytest.raises(InputError, match=re.escape(named)):
-        summing.report([first, other])
-    forced = summing.report([first, other], force=True)
-    assert any(line.startswith(named.partition(":")[0]) for line in forced.differences)
-    assert markdown.markdown(forced).index(forced.differences[0]) < markdown.markdown(forced).index("## Results")
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_readers_are_never_mixed_in_one_table(made, tmp_path, force):
-    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    with pytest.raises(InputError, match="one table has one reader: .*reader: extractive.* in run 1, answer@v1"):
-        summing.report([first, made.run], force=force)
-
-
-def test_other_data_and_measures_are_differences(made, tmp_path):
-    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    manifest = first.manifest.model_copy(update={"data": {"data": "0" * 64}})
-    assert any(
-        line.startswith("SHA-256") for line in gathering.alike([first, first._replace(manifest=manifest)], force=True)
-    )
-    other = first.scoring.model_copy(update={"metrics": 99})
-    assert gathering.alike([first, first._replace(scoring=other)], force=True) == [
-        "version of the measures: 1 in run 1, 99 in run 2"
-    ]
-
-
-def test_runs_that_are_alike_stand_in_one_table_and_names_are_kept_apart(made, tmp_path):
-    first = run(write_config(made.folder, "mini.json", RAW, name="first"), tmp_path / "first")
-    other = run(write_config(made.folder, "mini.json", BASELINES, RAW, name="other"), tmp_path / "other")
-    names = [one.system for one in summing.report([first, other]).rows]
-    assert names == ["amem_raw", "none", "full_context", "bm25", "dense", "amem_raw (2)"]
-
-
-def test_a_run_that_is_not_there_or_not_scored_is_refused(made, tmp_path):
-    with pytest.raises(InputError, match="there is no run"):
-        gathering.read(tmp_path)
-    asyncio.run(runs.run(config.load(write_config(made.folder, "mini.json", RAW, name="raw")), tmp_path / "raw"))
-    with pytest.raises(InputError, match="nothing is scored"):
-        gathering.read(tmp_path / "raw")
-
-
-# -- a judge ---------------------------------------------------------------------------------------
-
-
-def rules(seen):
-    """A judge that passes what has the key's words."""
-    asked = seen.body["messages"][-1]["content"]
-    key, answer = (re.search(rf"<{tag}>\n(.*?)\n</{tag}>", asked, re.DOTALL)[1] for tag in ("key", "answer"))
-    right = key.lower() in answer.lower() or ("not said" in key and "not mentioned" in answer)
-    return says(json.dumps({"reason": f"{answer[:40]} against {key[:40]}", "label": "CORRECT" if right else "WRONG"}))
-
-
-def test_a_judge_is_tested_counted_and_resumed_and_its_words_stay_at_home(made, tmp_path):
-    folder = tmp_path / "judged"
-    run(write_config(made.folder, "mini.json", BASELINES, RAW, name="judged"), folder)
-    with FaultServer(default=rules) as server:
-        model = config.Model(name="openai/judge", api_base=server.url)
-        asyncio.run(judging.judge(folder, model, ("strict", "lenient"), cases=3))
-        asked = len(server.requests)
-        asyncio.run(judging.judge(folder, model, ("strict", "lenient"), cases=3))
-        assert len(server.requests) == asked
-        with pytest.raises(InputError, match="was judged by openai/judge already"):
-            asyncio.run(judging.judge(folder, config.Model(name="openai/other"), ("strict",), cases=3))
-    report = summing.report([gathering.read(folder)])
-    assert row(report, "none").measures["judge_strict"].everything.all.mean == pytest.approx(1 / 7)
-    strict = next(one for one in report.judges if one.manner == "strict")
-    assert (strict.gold, strict.shuffled, strict.kappa) == (1.0, 0.0, 1.0)
-    assert "The judge, judged" in markdown.markdown(report)
-    for path in export.export(report, [gathering.read(folder)], tmp_path / "out"):
-        assert " against " not in path.read_text().replace(f"{report.ours} against the others", "").replace(
-            "Quality against tokens", "").replace(", against the tokens", ""), path.name  # fmt: skip
 
 
 # -- numbers as they are written -------------------------------------------------------------------

@@ -129,8 +129,8 @@ async def test_a_killed_run_goes_on_to_the_same_bytes_and_repeats_no_call(tmp_pa
 def test_the_hash_seed_changes_nothing(tmp_path, mini, model):
     systems = (fused(model.url), fused(model.url, "no_links", without=["links"]), BASELINES, RAW)
     path = write_config(tmp_path, mini, *systems, reader=model_reader(model.url))
-    for seed in ("1", "2"):
-        completed(child(path, tmp_path / seed, seed=seed))
+    for process in [child(path, tmp_path / seed, seed=seed) for seed in ("1", "2")]:
+        completed(process)
     assert read(tmp_path / "1") == read(tmp_path / "2")
 
 

@@ -1,17 +1,17 @@
 """An export to read: a folder of Markdown pages, one for each note, that opens as an Obsidian vault.
 
-It does not come back as it was: the lines of `jsonl` do.
+It comes back without its history: the lines of `jsonl` have all.
 """
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import yaml
 
 from amem.errors import InputError
 from amem.exporting.jsonl import Exported, expect_outside
+from amem.exporting.markdown import INCOMING, letters, plain, quoted, relation, tag_of, unquoted
 from amem.exporting.names import names
 from amem.store import dump
 from amem.store.lines import LinkLine, NoteLine, RevisionLine
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from amem.store.lines import Line
 
 NOTES = "notes"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|!"})
-"""What Markdown, or Obsidian, could take for something else within a line of our own."""
+NAME = "amem-vault"
+VERSION = 1
+EXACT = "exact"
+"""Stands in the front matter where a page cannot show a value as it is: there it is, letter by letter."""
+SOURCES, LINKS, HISTORY, REPLACED = "Sources", "Links", "History", "Replaced by"
 
 
 def export(rooms: Rooms, box: str, folder: Path, given: Filter | None) -> Exported:
@@ -73,11 +75,13 @@ class _Pages:
 
     def __init__(self, lines: Iterator[Line]) -> None:
         self.notes: dict[str, Note] = {}
+        self.keys: dict[str, str | None] = {}
         self.links: list[Link] = []
         self.history: dict[str, list[RevisionLine]] = {}
         for line in lines:
             if isinstance(line, NoteLine):
                 self.notes[line.note.id] = line.note
+                self.keys[line.note.id] = line.source_key
             elif isinstance(line, LinkLine):
                 self.links.append(line.link)
             elif isinstance(line, RevisionLine):
@@ -89,22 +93,23 @@ class _Pages:
                 self._touching.setdefault(end, []).append(link)
 
     def index(self, box: str) -> str:
-        """Return the first page: all notes, by day."""
+        """Return the first page: what the folder is, and all notes, by day."""
         ordered = sorted(self.notes.values(), key=lambda note: (note.occurred_at, note.position or 0, note.id))
         entries = [f"- {self._to(note.id)}{_who(note)}" for note in ordered]
-        return "\n".join([f"# {_plain(box)}", "", *entries, ""])
+        front = _yaml({NAME: VERSION, "box": box})
+        return "\n".join([f"---\n{front}---\n", f"# {plain(box)}", "", *entries, ""])
 
     def page(self, note_id: str) -> str:
         """Return the page of a note: front matter, what was said, what it is known for, links, and its history."""
         note = self.notes[note_id]
         parts = [
-            f"---\n{_yaml(_front(note))}---\n",
-            f"{_quoted(note.content)}\n",
-            *([f"{_plain(note.context)}\n"] if note.context else []),
-            *self._section("Sources", [f"- {self._to(source)}" for source in note.sources if source in self.notes]),
-            *self._section("Replaced by", [f"- {self._to(i)}" for i in [note.superseded_by] if i in self.notes]),
-            *self._section("Links", [self._link(link, note_id) for link in self._touching.get(note_id, ())]),
-            *self._section("History", [self._change(line) for line in self.history.get(note_id, ())]),
+            f"---\n{_yaml(_front(note, self.keys[note_id]))}---\n",
+            f"{quoted(note.content)}\n",
+            *([f"{plain(note.context)}\n"] if note.context else []),
+            *self._section(SOURCES, [f"- {self._to(source)}" for source in note.sources if source in self.notes]),
+            *self._section(REPLACED, [f"- {self._to(i)}" for i in [note.superseded_by] if i in self.notes]),
+            *self._section(LINKS, [self._link(link, note_id) for link in self._touching.get(note_id, ())]),
+            *self._section(HISTORY, [self._change(line) for line in self.history.get(note_id, ())]),
         ]
         return "\n".join(parts)
 
@@ -115,58 +120,69 @@ class _Pages:
         return f"[[{self.names[note_id or '']}]]"
 
     def _link(self, link: Link, note_id: str) -> str:
-        arrow = "" if link.source == note_id else "← "
-        why = f": {_plain(link.reason)}" if link.reason else ""
-        return f"- {arrow}{_plain(link.relation) or 'linked'} {self._to(link.other(note_id))}{why}"
+        arrow = "" if link.source == note_id else f"{INCOMING} "
+        why = f": {plain(link.reason)}" if link.reason else ""
+        return f"- {arrow}{relation(link.relation)} {self._to(link.other(note_id))}{why}"
 
     def _change(self, line: RevisionLine) -> str:
         because = [self._to(note_id) for note_id in line.cause.notes if note_id in self.names]
         undone = ", undone since" if line.undone else ""
-        agent = f", {_plain(line.cause.agent_id)}" if line.cause.agent_id else ""
+        agent = f", {plain(line.cause.agent_id)}" if line.cause.agent_id else ""
         what = f"{line.created_at:%Y-%m-%d %H:%M} {line.field} ({line.cause.kind}{agent}{undone})"
         why = f", because of {', '.join(because)}" if because else ""
         return f"- {what}{why}: {_value(line.before)} → {_value(line.after)}"
 
 
-def _front(note: Note) -> dict[str, JsonValue]:
-    """Return what stands in the front matter: everything of a note but its text."""
+def _front(note: Note, source: str | None) -> dict[str, JsonValue]:
+    """Return what stands in the front matter: everything of a note but its text, which is there where a page lies."""
     values = note.model_dump(mode="json", exclude={"content", "context", "made_by", "version"}, exclude_defaults=True)
     if note.made_by is not None:
         values["made_by"] = f"{note.made_by.model}, {note.made_by.prompt}"
-    values["tags"] = [_tag(tag) for tag in note.tags]
+    if note.about is not None:
+        values["about"] = note.about.model_dump(mode="json")
+    values["tags"] = [tag_of(tag) for tag in note.tags]
+    values["source"] = source
+    values[EXACT] = _exact(note)
     return {name: value for name, value in values.items() if value not in ([], {}, None)}
 
 
-def _tag(tag: str) -> str:
-    """Return a tag as Obsidian takes it: without spaces, and not a number alone."""
-    joined = "".join(sign if sign.isalnum() or sign in "-_/" else "-" for sign in tag.strip())
-    return f"_{joined}" if not joined or joined.isdecimal() else joined
+def _exact(note: Note) -> dict[str, JsonValue]:
+    """Return what a page cannot show as it is: control characters, ends of lines, tags of several words."""
+    shown = {
+        "content": unquoted(quoted(note.content).split("\n")),
+        "context": " ".join(note.context.split()),
+        "tags": [tag_of(tag) for tag in note.tags],
+    }
+    values = note.model_dump(mode="json", include=set(shown))
+    differ = {name: values[name] for name, value in shown.items() if value != values[name]}
+    return {name: [*map(letters, v)] if isinstance(v, list) else letters(v) for name, v in differ.items()}
+
+
+class _OnOneLine(yaml.SafeDumper):  # type: ignore[misc] # PyYAML has no types
+    """Writes no text over several lines: one of them could end the front matter."""
+
+    def represent_str(self, data: str) -> yaml.Node:
+        """Return a text, escaped where it has several lines."""
+        style = '"' if len(data.splitlines()) > 1 or data != data.strip() else None
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+
+_OnOneLine.add_representer(str, _OnOneLine.represent_str)
 
 
 def _yaml(values: Mapping[str, JsonValue]) -> str:
-    return str(yaml.safe_dump(dict(values), allow_unicode=True, sort_keys=False, width=2**20))
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a quotation in which nothing is a link, a heading, or the end of it."""
-    lines = _CONTROL.sub("\ufffd", text).replace("\r\n", "\n").split("\n")
-    return "\n".join(f"> {line.translate(_ESCAPED)}".rstrip() for line in lines)
-
-
-def _plain(text: str) -> str:
-    """Return a text as part of a line: on one line, and nothing but text."""
-    return " ".join(text.split()).translate(_ESCAPED)
+    return str(yaml.dump(dict(values), Dumper=_OnOneLine, allow_unicode=True, sort_keys=False, width=2**20))
 
 
 def _who(note: Note) -> str:
-    return f" ({_plain(note.speaker)})" if note.speaker else ""
+    return f" ({plain(note.speaker)})" if note.speaker else ""
 
 
 def _value(value: JsonValue) -> str:
     if value in (None, "", []):
         return "nothing"
     if isinstance(value, dict) and "relation" in value:
-        return _plain(f"{value['relation']}: {value.get('reason')}")
+        return plain(f"{value['relation']}: {value.get('reason')}")
     if isinstance(value, list):
-        return _plain(", ".join(map(str, value)))
-    return _plain(value if isinstance(value, str) else canonical_json(value))
+        return plain(", ".join(map(str, value)))
+    return plain(value if isinstance(value, str) else canonical_json(value))

@@ -6,14 +6,11 @@ relations become links.
 
 from __future__ import annotations
 
-import os
 import re
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from amem.importing.foreign import ForeignLink, Reader, moment, refuse, texts
+from amem.importing.foreign import ForeignLink, Reader, moment, texts
+from amem.importing.pages import Page, as_json, pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
     from amem.importing.foreign import Found
 
 SYSTEM = "basic-memory"
-_FRONT = re.compile(r"\A---[ \t]*\r?\n(?P<front>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _MARKS = ("- ", "* ", "+ ")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
@@ -35,72 +31,22 @@ INLINE = "links_to"
 """The relation of a link that stands in running text, as basic-memory calls it."""
 
 
-class _Plain(yaml.SafeLoader):  # type: ignore[misc] # PyYAML has no types
-    """Plain values only: an alias could make a few lines into a value of gigabytes."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse aliases."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
-        return super().compose_node(parent, index)
-
-
 def read(folder: Path) -> Found:
     """Read all Markdown files of a folder, and of those in it; hidden ones are left out.
 
     Raises:
         InputError: it is no folder, or holds no Markdown file.
     """
-    if not folder.is_dir():
-        raise refuse(folder, "it is no folder")
     reader = Reader(SYSTEM)
-    pages = [_Page(key, text, at) for key, text, at in _files(folder, reader)]
-    if not pages:
-        raise refuse(folder, "there is no Markdown file in it")
-    known = _known(pages)
-    for page in pages:
+    found = pages(folder, reader, _Page)
+    known = _known(found)
+    for page in found:
         page.take(reader, known)
     return reader.found()
 
 
-def _files(folder: Path, reader: Reader) -> Iterator[tuple[str, str, float]]:
-    """Yield (path within the folder, text, time of its last change), in order of paths."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if name.startswith(".") or not name.lower().endswith(".md"):
-                continue
-            path = folder.__class__(place) / name
-            key = path.relative_to(folder).as_posix()
-            try:
-                yield key, path.read_bytes().decode("utf-8-sig"), path.stat().st_mtime
-            except OSError as error:
-                reader.skip(key, f"it cannot be read: {error.strerror or error}")
-            except UnicodeDecodeError:
-                reader.skip(key, "it is not UTF-8")
-
-
-class _Page:
-    """One file."""
-
-    def __init__(self, key: str, text: str, changed_at: float) -> None:
-        self.key = key
-        self.front: dict[str, Any] = {}
-        self.problem: str | None = None
-        found = _FRONT.match(text)
-        if found is not None:
-            try:
-                value = yaml.load(found["front"], _Plain)  # noqa: S506 - a SafeLoader, and less
-                self.front = value if isinstance(value, dict) else {}
-            except (yaml.YAMLError, ValueError, RecursionError) as error:
-                self.problem = f"its front matter cannot be read: {' '.join(str(error).split())[:200]}"
-        self.body = text if found is None else text[found.end() :]
-        self._changed_at = changed_at
-
-    @property
-    def stem(self) -> str:
-        """The file's name without its ending."""
-        return self.key.rpartition("/")[2][:-3]
+class _Page(Page):
+    """One file of such a vault."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,23 +68,23 @@ class _Page:
         items = list(_items(self.body))
         observations = [found for item in items if (found := _observation(item)) is not None]
         tags = [*_front_tags(self.front), *(tag for found in observations for tag in found["tags"])]
-        when = next((at for name in _DATES if (at := moment(_plain(self.front.get(name)))) is not None), None)
-        about = {**{str(name): _plain(value) for name, value in self.front.items()}, "title": self.title}
+        when = next((at for name in _DATES if (at := moment(as_json(self.front.get(name)))) is not None), None)
+        about = {**{str(name): as_json(value) for name, value in self.front.items()}, "title": self.title}
         if observations:
             about["observations"] = observations
         fields = {
             "content": self.body,
-            "occurred_at": when or moment(self._changed_at),
+            "occurred_at": when or moment(self.changed_at),
             "metadata": {SYSTEM: about},
         }
         reader.take(self.key, fields, tags=tuple(dict.fromkeys(tags)), links=tuple(_links(self.body, items, known)))
 
 
-def _known(pages: list[_Page]) -> dict[str, str]:
+def _known(found: list[_Page]) -> dict[str, str]:
     """Return the key of each page by all that it is called; the first page of a name has it."""
     known: dict[str, str] = {}
-    for names in zip(*(page.names for page in pages), strict=True):
-        for page, name in zip(pages, names, strict=True):
+    for names in zip(*(page.names for page in found), strict=True):
+        for page, name in zip(found, names, strict=True):
             known.setdefault(_called(name), page.key)
     return known
 
@@ -207,14 +153,3 @@ def _link(target: str, known: Mapping[str, str], relation: str, why: str) -> For
 def _front_tags(front: Mapping[str, Any]) -> tuple[str, ...]:
     tags = front.get("tags")
     return texts(tags.split(",") if isinstance(tags, str) else tags)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value of the front matter as JSON has it."""
-    if isinstance(value, date):  # a datetime is one
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [_plain(inner) for inner in value]
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

@@ -15,6 +15,7 @@ import numpy as np
 from amem.changes import succeeded
 from amem.errors import EmbeddingError
 from amem.importing.foreign import NotTaken
+from amem.importing.restoring import knowing, placing, restore
 from amem.ingest.builder import Built
 from amem.ingest.plan import READY, build_fields
 from amem.ingest.vectors import apply, embed_missing
@@ -58,16 +59,18 @@ class Imported(Frozen):
 async def bring_in(rooms: Rooms, worker: Worker, box: str, system: str, found: Found) -> Imported:
     """Store foreign memories, with all that came with them; what no model of theirs has built stays pending."""
     raw = worker.raw([item.note for item in found.items], box)
+    back = await to_thread(restore, rooms, box, found.items, raw)
+    new = [(item, one) for item, one in zip(found.items, back.raw, strict=True) if item.key not in back.there]
     accepted: list[Accepted] = []
     done: list[Committed] = []
-    notes: dict[str, Note] = {}
-    with worker.holding([one.note for one in raw]):
-        for items, some in zip(_batches(found.items), _batches(raw), strict=True):
-            stored = await worker.store(some)
-            accepted += stored
-            came = {item.key: one.note for item, one in zip(items, stored, strict=True)}
-            done.append(await apply(rooms, _known_for(rooms, box, items, came)))
-            notes |= {key: done[-1].notes.get(note.id, note) for key, note in came.items()}
+    notes = dict(back.there)
+    with worker.holding([one.note for _, one in new]):
+        for batch in _batches(new):
+            accepted += await worker.store([one for _, one in batch])
+        notes |= {item.key: one.note for (item, _), one in zip(new, accepted, strict=True)}
+        for items in _batches(found.items):
+            done.append(await apply(rooms, _known_for(rooms, box, items, notes)))
+            notes |= {item.key: done[-1].notes.get(notes[item.key].id, notes[item.key]) for item in items}
         await _embed_others(rooms, box)
         plans = (await to_thread(_connected, rooms, box, items, notes) for items in _batches(found.items))
         done += [await apply(rooms, plan) async for plan in plans]
@@ -76,10 +79,10 @@ async def bring_in(rooms: Rooms, worker: Worker, box: str, system: str, found: F
     return Imported(
         format=system,
         added=tuple(fresh),
-        known=len(accepted) - len(fresh),
+        known=len(found.items) - len(fresh),
         links=sum(len(one.links) for one in done),
         revisions=sum(len(one.revisions) for one in done),
-        skipped=(*found.skipped, *(left for one in done for left in _dropped(one))),
+        skipped=(*found.skipped, *back.skipped, *(left for one in done for left in _dropped(one))),
     )
 
 
@@ -97,10 +100,16 @@ async def _embed_others(rooms: Rooms, box: str) -> None:
 
 def _known_for(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[str, Note]) -> Plan:
     """Return the plan by which memories are known for what they were known for elsewhere."""
+    there = {note.id for note in notes.values()}
     calls: list[Call] = []
     changes: list[Change] = []
     for item in items:
         note = notes[item.key]
+        if item.whole is not None:
+            made, known = knowing(item.whole, note, len(calls), there)
+            calls += made
+            changes += known
+            continue
         if note.version > 1:  # it has changed since an earlier run brought it in
             continue
         fields = _fields(rooms, item, note)
@@ -117,11 +126,16 @@ def _connected(rooms: Rooms, box: str, items: Sequence[Foreign], notes: Mapping[
     """Return the plan by which memories are linked with each other, and later ones take the place of earlier ones."""
     changes: list[Change] = []
     for item in items:
-        if item.replaced_by is None:
+        note, successor = notes[item.key], None if item.replaced_by is None else notes[item.replaced_by]
+        archived = item.whole is not None and item.whole.status == "archived"
+        if successor is None and not archived:
             continue
-        old = notes[item.key]
-        if not any(r.field == "superseded_by" for r in rooms.ledger.revisions(box, note_id=old.id)):
-            changes.append(succeeded(old, notes[item.replaced_by]))
+        # What an earlier run did, or somebody took back since, is not done again.
+        changed = {revision.field for revision in rooms.ledger.revisions(box, note_id=note.id)}
+        if item.whole is not None:
+            changes += placing(item.whole, note, successor, changed)
+        elif successor is not None and "superseded_by" not in changed:
+            changes.append(succeeded(note, successor))
     return Plan(box=box, at=rooms.now(), changes=tuple(changes), links=_links(rooms, items, notes))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InputError
 from amem.intake import NewNote
+from amem.model import Note
 from amem.values import Frozen, Moment, as_utc
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Foreign(Frozen):
     links: tuple[ForeignLink, ...] = ()
     replaced_by: str | None = None
     """The key of the memory that took its place."""
+    whole: Note | None = None
+    """The note as it was in another amem, by its id there; its text stands in `note` as well."""
     accesses: int = 0
     last_accessed: Moment | None = None
 
@@ -70,7 +73,7 @@ class Reader:
             self.skip(key, "it is there twice")
             return
         try:
-            note = NewNote.of({**fields, "source": f"{self._system}:{key}"})
+            note = NewNote.of({"source": f"{self._system}:{key}", **fields})
             self._items[key] = Foreign(key=key, note=note, **more)
         except ValueError as error:  # InputError and pydantic's are
             self.skip(key, str(error).removesuffix(" Nothing was stored."))

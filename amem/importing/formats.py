@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amem.ingest.worker import Worker
     from amem.rooms import Rooms
 
-Format = Literal["amem", "mem0", "basic-memory", "a-mem"]
+Format = Literal["amem", "mem0", "basic-memory", "a-mem", "markdown"]
 
 
 async def import_from(rooms: Rooms, worker: Worker, box: str, path: str | Path, kind: Format) -> Imported:
@@ -35,8 +35,10 @@ async def import_from(rooms: Rooms, worker: Worker, box: str, path: str | Path, 
 
 
 def _read(rooms: Rooms, path: Path, kind: Format) -> Found:
-    from amem.importing import a_mem, basic_memory, mem0
+    from amem.importing import a_mem, basic_memory, mem0, vault
 
     if kind == "a-mem":
         return a_mem.read(path, rooms.directory)
+    if kind == "markdown":
+        return vault.read(path)
     return mem0.read(path) if kind == "mem0" else basic_memory.read(path)

@@ -154,10 +154,23 @@ class Window:
     def _held(self, plan: Plan) -> Plan | None:
         if not self.waits:
             return None
+        arrived = {note.id: note for note in self.new}
+        for change in self.arriving():
+            if change.note_id in arrived:
+                arrived[change.note_id] = apply_change(arrived[change.note_id], change)
+        versions = {note_id: note.version for note_id, note in arrived.items()}
+        waits = tuple(
+            change.model_copy(update={"expected_version": versions.get(change.note_id, change.expected_version)})
+            for change in self.waits
+        )
         return Plan(
-            box=plan.box, at=plan.at, calls=plan.calls, changes=tuple(self.waits), model=plan.model, why=(WHY_HELD,),
+            box=plan.box, at=plan.at, calls=plan.calls, changes=waits, model=plan.model, why=(WHY_HELD,),
             agent_id=plan.agent_id,
         )  # fmt: skip
+
+    def arriving(self) -> Sequence[Change]:
+        """Return what is changed while the new memories come in: what waits for review changes them only after that."""
+        return self.changes
 
     def results(self, committed: Committed) -> list[AddResult]:
         """Return what became of each turn."""

@@ -128,6 +128,10 @@ class Redistilling(Window):
         successors = {note.superseded_by for note in self.gone if note.superseded_by is not None}
         return change.note_id in self._ended or change.fields.get("superseded_by") in successors
 
+    def arriving(self) -> Sequence[Change]:
+        """Return what is changed while the new memories come out of the archive."""
+        return [*self.changes, *(coming_in(note) for note in self.new)]
+
     @property
     def gone(self) -> list[Note]:
         """The memories that go."""

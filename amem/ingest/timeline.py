@@ -51,6 +51,11 @@ def begins(note: Note) -> Moment:
     return note.valid_from or note.occurred_at
 
 
+def ever_held(note: Note) -> bool:
+    """Whether a fact held for any time; one that was wrong from the beginning did not."""
+    return note.valid_to is None or note.valid_to > begins(note)
+
+
 def settle(new: Note, known: Sequence[Note], policy: Policy) -> Settled:
     """Put a new fact among those that answer the same question, whether they hold still or held once.
 
@@ -59,7 +64,7 @@ def settle(new: Note, known: Sequence[Note], policy: Policy) -> Settled:
     the one that would end the other is trusted less.
     """
     fact = said_of(new)
-    alike = [note for note in known if same_question(said_of(note), fact)]
+    alike = [note for note in known if same_question(said_of(note), fact) and ever_held(note)]
     for note in alike:
         if folded(said_of(note).object) == folded(fact.object) and _holds(note, begins(new)):
             return Settled(repeats=note.id)

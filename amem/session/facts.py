@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from amem.errors import EmbeddingError, InputError
 from amem.filters import Filter, first_problem, make_filter
 from amem.ingest.distilling import WHY_HELD
-from amem.ingest.timeline import ALL_FACTS, Policy, Settled, begins, folded, said_of, same_question, settle
+from amem.ingest.timeline import ALL_FACTS, Policy, Settled, begins, ever_held, folded, said_of, same_question, settle
 from amem.ingest.vectors import embed
 from amem.intake import When
 from amem.model import Fact, Note, Trust
@@ -218,7 +218,7 @@ def known_facts(notes: Sequence[Note]) -> list[KnownFact]:
     """Return facts in the order of time, each with those of them that claim the same time."""
     rivals: dict[tuple[str, str], list[Note]] = defaultdict(list)
     for note in notes:
-        if said_of(note).single:
+        if said_of(note).single and ever_held(note):
             rivals[folded(said_of(note).subject), folded(said_of(note).predicate)].append(note)
     against: dict[str, tuple[str, ...]] = {}
     for some in rivals.values():

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from amem.store import queries, schema
+from amem.store import queries, rows, schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from amem.model import Note
@@ -24,6 +25,17 @@ def of_source(database: Database, box: str, source: str) -> Note | None:
     with database.reading() as connection:
         found = list(connection.execute(query).scalars())
         return queries.notes_by_id(connection, found)[found[0]] if found else None
+
+
+def of_sources(database: Database, box: str, sources: Sequence[str]) -> dict[str, Note]:
+    """Return the notes that were added with exactly these sources, by source."""
+    found: dict[str, str] = {}
+    with database.reading() as connection:
+        for some in rows.chunks(sources):
+            query = select(_note.source_key, _note.id).where(_note.box == box, _note.source_key.in_(some))
+            found.update(connection.execute(query).all())
+        notes = queries.notes_by_id(connection, list(found.values()))
+    return {key: notes[note_id] for key, note_id in found.items()}
 
 
 def from_source(database: Database, box: str, source: str) -> set[str]:

@@ -34,8 +34,8 @@ class Moving(Verbs):
 
         Args:
             path: where to: a file, which is written whole or not at all; or an empty folder, for `markdown`.
-            format: `jsonl` comes back by `import_from` as it was, history included; `markdown` is to be read, and
-                opens as an Obsidian vault.
+            format: `jsonl` comes back by `import_from` as it was, history included; `markdown` is to be read, opens as
+                an Obsidian vault, and comes back without its history.
             vectors: let the vectors come along, in `jsonl`; else they are made anew.
             filters: as in `search`, archived and outdated notes included; with what they let through comes all that
                 was distilled from it, and all that took the place of any of it.
@@ -59,11 +59,13 @@ class Moving(Verbs):
     async def import_from(self, path: str | Path, *, format: Format = "amem") -> Imported:
         """Bring in what another memory holds: an export of amem, or one of mem0, basic-memory or a-mem.
 
-        An export of amem comes back with the same ids and its whole history, into a box without notes. What comes from
-        elsewhere is known by its source, so that it never comes in twice; `process` then builds and links it.
+        An export of amem comes back with the same ids and its whole history, into a box without notes. The pages of one
+        (`markdown`) come back as notes with their links, also beside others, without history; a note whose id is taken
+        gets another. What comes from elsewhere is known by its source, so that it never comes in twice; `process` then
+        builds and links it.
 
         Args:
-            path: a file of `amem` or `mem0`, a vault of `basic-memory`, or the Chroma folder of `a-mem`.
+            path: a file of `amem` or `mem0`, a vault of `markdown` or `basic-memory`, or the Chroma folder of `a-mem`.
             format: which of these it is.
 
         Raises:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from support import NOTHING, builds
 
 from amem.errors import InputError
+from amem.exporting.markdown import quoted, tag_of
 from amem.exporting.names import names
-from amem.exporting.vault import _quoted, _tag
 from amem.importing import basic_memory
 from amem.model import Note
 from amem.testing import ScriptedLLM
@@ -47,15 +47,15 @@ def test_a_text_is_no_path(text):
 
 @given(st.text(max_size=80))
 def test_a_text_stays_within_its_quotation_and_links_nowhere(text):
-    page = _quoted(text)
+    page = quoted(text)
     assert all(line.startswith(">") for line in page.split("\n"))
     assert not WIKILINK.search(page)
 
 
 @given(st.text(min_size=1, max_size=20))
 def test_a_tag_is_one_that_obsidian_takes(tag):
-    assert re.fullmatch(r"[\w/-]+", _tag(tag)) or not tag.strip().isascii()
-    assert not _tag(tag).isdecimal()
+    assert re.fullmatch(r"[\w/-]+", tag_of(tag)) or not tag.strip().isascii()
+    assert not tag_of(tag).isdecimal()
 
 
 def links(request):

@@ -169,6 +169,17 @@ async def test_p6_deleting_a_turn_takes_all_that_its_window_came_to_and_the_rest
         del party, fixed
 
 
+async def test_the_end_of_a_fact_that_is_learned_late_can_be_accepted(atomic):
+    async with atomic(REPLY, fact_policy="ask") as memory:
+        await memory.facts.add("Ana", "lives in", "Daegu", since="2025-01-01")
+        await talk(memory, MOVED, PARTY, FIXED)
+        (waits,) = await memory.review()
+        assert waits.outdated == ()
+        assert (await memory.accept(waits.id)).skipped == ()
+        assert [fact.object for fact in await memory.facts.list()] == ["Daegu"]
+        assert problems(memory) == set()
+
+
 async def test_the_endings_of_facts_wait_for_review_where_that_is_asked(atomic):
     async with atomic(REPLY, fact_policy="ask") as memory:
         await memory.facts.add("Ana", "lives in", "Seoul", since="2020-01-01")

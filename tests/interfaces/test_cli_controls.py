@@ -97,6 +97,13 @@ def test_a_vault_is_exported_and_one_of_basic_memory_imported(amem, old, tmp_pat
     assert "left out: c.md: " in again.stderr
 
 
+def test_a_vault_comes_back_by_import_without_saying_what_it_is(amem, old, tmp_path):
+    assert amem("export", "vault", "--format", "markdown").exit_code == 0
+    result = amem("--box", "back", "import", "vault")
+    assert "4 notes, 0 links, 0 revisions brought in" in result.stdout, result.stderr
+    assert amem("import", "vault").stdout.startswith("0 notes, 0 links, 0 revisions brought in, 4 known already")
+
+
 def test_an_unknown_format_of_an_export_is_bad_usage(amem, old):
     assert amem("export", "x", "--format", "xml").exit_code == 2
     assert amem("export", "notes/x.jsonl").exit_code == 2

@@ -83,6 +83,14 @@ async def test_contradictions_that_nothing_puts_in_order_are_shown_as_such(memor
     assert [fact.contradicts for fact in await memory.facts.list()] == [(other.fact.id,), (one.fact.id,)]
 
 
+async def test_a_fact_that_was_wrong_from_the_beginning_contradicts_nothing(memory):
+    one = await memory.facts.add("Ana", "was born in", "1990", since="2024-01-01")
+    await memory.correct(one.fact.id, "Nobody knows when Ana was born.")
+    other = await memory.facts.add("Ana", "was born in", "1991", since="2024-01-01")
+    assert other.fact.contradicts == ()
+    assert {fact.contradicts for fact in await memory.facts.list(outdated=True)} == {()}
+
+
 async def test_where_asked_for_the_ending_waits_for_review(open_memory):
     async with open_memory(fact_policy="ask") as memory:
         seoul, busan = await moved(memory)

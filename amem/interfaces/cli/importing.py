@@ -52,7 +52,9 @@ def import_(
     *,
     kind: Annotated[
         str,
-        typer.Option("--format", metavar="NAME", help="auto, jsonl, text, locomo; or amem, mem0, basic-memory, a-mem."),
+        typer.Option(
+            "--format", metavar="NAME", help="auto, jsonl, text, locomo; amem, mem0, basic-memory, a-mem, markdown."
+        ),
     ] = "auto",
     sessions: Annotated[int | None, typer.Option("--sessions", metavar="N", min=0, help="Only the first N.")] = None,
     conversation: Annotated[

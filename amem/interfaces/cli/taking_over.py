@@ -1,4 +1,4 @@
-"""`amem import` of what another memory holds: an export of amem, or of mem0, basic-memory or a-mem."""
+"""`amem import` of what another memory holds: an export of amem or its pages, or of mem0, basic-memory or a-mem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from amem.importing.formats import Format
     from amem.interfaces.cli.call import Call
 
-MEMORIES = ("amem", "mem0", "basic-memory", "a-mem")
+MEMORIES = ("amem", "mem0", "basic-memory", "a-mem", "markdown")
 _START = b'{"box":'
 _MARK = b'"line":"amem-export"'
 
@@ -22,7 +22,11 @@ def memory_kind(path: Path, kind: str) -> str | None:
     """Return which kind of memory is to be taken over; None where it is a conversation."""
     if kind in MEMORIES:
         return kind
-    return "amem" if kind == "auto" and _is_export(path) else None
+    if kind != "auto":
+        return None
+    from amem.importing.vault import is_vault
+
+    return "markdown" if path.is_dir() and is_vault(path) else "amem" if _is_export(path) else None
 
 
 def _is_export(path: Path) -> bool:
@@ -49,5 +53,5 @@ def _tell(call: Call, done: Imported) -> None:
     call.terminal.say(f"{', '.join(parts)} brought in{known}")
     for item in done.skipped:
         call.terminal.warn(f"left out: {one_line(item.what)}: {one_line(item.why)}")
-    if done.format != "amem" and done.added:
+    if done.format not in ("amem", "markdown") and done.added:
         call.terminal.remark("`amem process --all` with a model builds and links what was not built before")

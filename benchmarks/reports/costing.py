@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def cost_of(party: Party) -> Cost:
     """Sum up a system's costs; a window's time is spread over its turns, its calls count with its first one."""
     sizes = [one.bytes for one in _measured(party, "bytes") if one.bytes is not None]
-    whole = cost(list(_written(party)), [_read(party, one.unit) for one in party.scores])
+    whole = cost(_written(party), [_read(party, one.unit) for one in party.scores], turns=_turns(party))
     return whole.model_copy(update={"index_bytes": sum(sizes) if sizes else None})
 
 
@@ -35,8 +35,19 @@ def _measured(party: Party, what: str) -> list[Measured]:
     return [one for one in party.run.folder.measured.records() if one.unit.startswith(start)]
 
 
+def _turns(party: Party) -> int:
+    """Count the turns that were written: one that a failed call left was worked on twice, and is one turn."""
+    whole = {
+        f"write {one.unit}/": one.turns
+        for one in party.run.folder.ingest.records()
+        if one.unit.startswith(unit(party.entry.label, ""))
+    }
+    begun = [one for one in _measured(party, "write") if not one.unit.startswith(tuple(whole))]
+    return sum(whole.values()) + sum(one.turns for one in begun)
+
+
 def _written(party: Party) -> Iterator[Spent]:
-    """Yield what each turn took."""
+    """Yield what each turn took, each time that it was worked on."""
     conversations = [one.unit for one in party.run.folder.ingest.records()]
     usages = [
         party.run.calls.usage(f"write {name}") for name in conversations if name.startswith(f"{party.entry.label} ")

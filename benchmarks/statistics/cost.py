@@ -42,7 +42,7 @@ class Side(Frozen):
     seconds: float
     """The sum over the units, by the clock."""
     latency: Latency | None
-    """Of one unit; None where there was none."""
+    """Of one unit, each time that it was worked on; None where there was none."""
 
     @property
     def money(self) -> float | None:
@@ -59,16 +59,20 @@ class Cost(Frozen):
     """Of all that the memory keeps on disk; None where it keeps nothing there."""
 
 
-def cost(write: Iterable[Spent], read: Iterable[Spent], index: Path | None = None) -> Cost:
+def cost(write: Iterable[Spent], read: Iterable[Spent], index: Path | None = None, *, turns: int | None = None) -> Cost:
     """Sum up a run.
 
     Args:
-        write: what each turn took.
+        write: what each turn took, each time that it was worked on.
         read: what each question took.
         index: the folder the memory is kept in.
+        turns: how many there are, where some may have been worked on more than once.
     """
+    spent, asked = list(write), list(read)
     return Cost(
-        write=_side(list(write)), read=_side(list(read)), index_bytes=None if index is None else folder_bytes(index)
+        write=_side(spent, len(spent) if turns is None else turns),
+        read=_side(asked, len(asked)),
+        index_bytes=None if index is None else folder_bytes(index),
     )
 
 
@@ -83,9 +87,8 @@ def latency(seconds: Sequence[float]) -> Latency:
     return Latency(p50_ms=round(float(middle), 2), p95_ms=round(float(most), 2))
 
 
-def _side(spent: Sequence[Spent]) -> Side:
+def _side(spent: Sequence[Spent], units: int) -> Side:
     total = sum((one.usage for one in spent), Usage())
-    units = len(spent)
     return Side(
         units=units,
         total=total,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import pytest
 from benchmarks_support import RAW, finished, write_config
@@ -10,8 +11,11 @@ from amem.errors import InputError
 from amem.interfaces.cli.shipped import benchmarks_module
 
 export = benchmarks_module("reports.export")
+folders = benchmarks_module("runs.folder")
+gathering = benchmarks_module("reports.gathering")
 markdown = benchmarks_module("reports.markdown")
 page = benchmarks_module("reports.page")
+records = benchmarks_module("runs.records")
 summing = benchmarks_module("reports.summing")
 tables = benchmarks_module("reports.tables")
 words = benchmarks_module("reports.words")
@@ -68,6 +72,17 @@ def test_writing_and_reading_are_paid_for_apart(made):
     assert cost.index_bytes > 10_000
     assert row(made.report, "amem_raw").cost.write.total.calls == 0
     assert row(made.report, "amem_raw").cost.write.units == 14
+
+
+def test_a_turn_that_was_made_up_for_later_counts_as_one(made, tmp_path):
+    again = shutil.copytree(made.folder / "run", tmp_path / "run")
+    folders.Folder(again).measured.append(
+        records.Measured(unit="write amem_fused conv-26/D2:5 again", seconds=9.0, turns=3)
+    )
+    before = row(made.report, "amem_fused").cost.write
+    after = row(summing.report([gathering.read(again)]), "amem_fused").cost.write
+    assert (after.units, after.calls_per_unit) == (before.units, before.calls_per_unit)
+    assert after.seconds == pytest.approx(before.seconds + 9.0)
 
 
 def test_refusals_are_counted_where_they_are_right_and_where_not(made):

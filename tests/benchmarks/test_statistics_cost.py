@@ -19,6 +19,12 @@ def test_writing_and_reading_are_counted_apart():
     assert (found.read.units, found.read.tokens_per_unit) == (1, 905.0)
 
 
+def test_a_turn_that_was_worked_on_twice_is_one_turn():
+    found = cost.cost([spent(2, 100, 20, 1.0), spent(1, 50, 10, 3.0)], [], turns=1)
+    assert (found.write.units, found.write.calls_per_unit, found.write.tokens_per_unit) == (1, 3.0, 180.0)
+    assert found.write.latency.p50_ms == 2000.0
+
+
 def test_latency_is_that_of_single_turns_and_questions():
     found = cost.cost([], [spent(0, 0, 0, place / 100) for place in range(101)])
     assert (found.read.latency.p50_ms, found.read.latency.p95_ms) == (500.0, 950.0)

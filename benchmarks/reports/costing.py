@@ -12,7 +12,7 @@ from ..statistics.cost import Cost, Latency, Spent, cost, latency  # noqa: TID25
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..runs.records import Measured  # noqa: TID252 - likewise
+    from ..runs.records import Ingested, Measured  # noqa: TID252 - likewise
     from .gathering import Party
 
 
@@ -29,6 +29,12 @@ def latency_of(party: Party, stage: str) -> Latency | None:
     return latency(seconds) if seconds else None
 
 
+def held(party: Party) -> list[Ingested]:
+    """Return what a system holds of each conversation that it has taken in whole."""
+    start = unit(party.entry.label, "")
+    return [one for one in party.run.folder.ingest.records() if one.unit.startswith(start)]
+
+
 def _measured(party: Party, what: str) -> list[Measured]:
     """Return a system's measurements of one kind; each turn, conversation or question has one."""
     start = f"{what} {unit(party.entry.label, '')}"
@@ -37,22 +43,14 @@ def _measured(party: Party, what: str) -> list[Measured]:
 
 def _turns(party: Party) -> int:
     """Count the turns that were written: one that a failed call left was worked on twice, and is one turn."""
-    whole = {
-        f"write {one.unit}/": one.turns
-        for one in party.run.folder.ingest.records()
-        if one.unit.startswith(unit(party.entry.label, ""))
-    }
+    whole = {f"write {one.unit}/": one.turns for one in held(party)}
     begun = [one for one in _measured(party, "write") if not one.unit.startswith(tuple(whole))]
     return sum(whole.values()) + sum(one.turns for one in begun)
 
 
 def _written(party: Party) -> Iterator[Spent]:
     """Yield what each turn took, each time that it was worked on."""
-    conversations = [one.unit for one in party.run.folder.ingest.records()]
-    usages = [
-        party.run.calls.usage(f"write {name}") for name in conversations if name.startswith(f"{party.entry.label} ")
-    ]
-    calls = sum(usages, Usage())
+    calls = sum((party.run.calls.usage(f"write {one.unit}") for one in held(party)), Usage())
     for one in _measured(party, "write"):
         for _ in range(one.turns):
             yield Spent(calls, one.seconds / one.turns)

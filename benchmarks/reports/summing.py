@@ -14,7 +14,7 @@ from ..statistics.bootstrap import estimate  # noqa: TID252 - likewise
 from ..statistics.comparison import compare  # noqa: TID252 - likewise
 from ..statistics.items import Item, summarise  # noqa: TID252 - likewise
 from .about import about, described
-from .costing import cost_of, latency_of
+from .costing import cost_of, held, latency_of
 from .gathering import alike, parties, unfinished
 from .lateness import lateness_of
 from .limits import limits
@@ -78,7 +78,7 @@ def _ours(found: Sequence[Party], name: str | None) -> Party:
 
 def _row(party: Party, scores: Sequence[Scored]) -> Row:
     manifest = party.run.manifest
-    holds = [one for one in party.run.folder.ingest.records() if one.unit.startswith(unit(party.entry.label, ""))]
+    holds = held(party)
     unanswerable = any(not one.answerable for one in scores)
     spent = cost_of(party)
     return Row(

@@ -143,7 +143,7 @@ def test_what_a_model_is_changes_no_hash(written):
     assert len(hashes) == 1
 
 
-def test_a_path_may_begin_at_home(written, monkeypatch):
-    monkeypatch.setenv("HOME", "/home/ana")
+def test_a_path_may_begin_at_home(written, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
     entry = '\n[[systems]]\nkind = "a-mem"\npython = "~/a-mem/bin/python"\n'
-    assert str(written(entry).systems[0].python) == "/home/ana/a-mem/bin/python"
+    assert str(written(entry).systems[0].python) == f"{tmp_path}/a-mem/bin/python"

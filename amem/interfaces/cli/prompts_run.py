@@ -97,10 +97,10 @@ class _Sources:
 
     def chosen(self, name: str) -> Case:
         """Return the case that the options name, with single variables put over its own."""
-        given = sum(source is not None for source in (self.case, self.recording, self.vars_from))
-        if given > 1:
+        sources = sum(source is not None for source in (self.case, self.recording, self.vars_from))
+        if sources > 1:
             raise InputError("give one of --case, --recording and --vars")
-        if not given and not self.variables:
+        if not sources and not self.variables:
             raise InputError(f"which case? Give {self._offers(name)}--recording FILE, --vars FILE or --var NAME=VALUE")
         found = self._found(name)
         if found.prompt != name:

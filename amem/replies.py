@@ -7,18 +7,24 @@ request maps them back, and drops what does not map.
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pydantic import JsonValue
 
 Word = Annotated[str, Field(min_length=1, max_length=48)]
 Words = Annotated[list[Word], Field(max_length=8)]
 Sentence = Annotated[str, Field(max_length=400)]
+_WORD = re.compile(r"\w+")
+_ANCHOR_WORDS = 6
+_ANCHOR = 48
+"""Characters of a turn's first words: scripts without spaces have long ones."""
 Position = Annotated[int, Field(ge=0, le=999)]
 
 
@@ -32,6 +38,15 @@ class Reply(BaseModel):
         """Return how many items, at least and at most, lists of a reply to these variables have, where that is known.
 
         The schema of the request says so: a small model skips entries, or repeats one until it is cut off.
+        """
+        return {}
+
+    @classmethod
+    def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:  # noqa: ARG003
+        """Return what each item of a list begins with, in order, where that is known; so many items it has.
+
+        The schema of the request leaves no choice there: a small model that has written whose turn it is at, and how
+        the turn begins, does not lose count.
         """
         return {}
 
@@ -239,21 +254,30 @@ class DistillReply(Reply):
     episodes: Annotated[list[DistilledEpisode], Field(max_length=3)]
 
 
-class BriefNote(DistilledNote):
-    """A memory in a few words: what a small model says at length it says twice."""
+class AnchoredMemory(Reply):
+    """What one turn tells, after its speaker and the words it begins with."""
 
-    turns: Annotated[list[Position], Field(min_length=1, max_length=3)]
-    text: Annotated[str, Field(min_length=1, max_length=240)]
+    turn: Position
+    speaker: Annotated[str, Field(max_length=120)]
+    words: Annotated[str, Field(max_length=80)]
+    text: Annotated[str, Field(max_length=300, json_schema_extra={"minLength": 1})]
+    """Servers that keep to the schema cannot leave it empty, as small models do turn after turn; others may."""
     keywords: Annotated[list[Word], Field(max_length=4)]
     tags: Annotated[list[Word], Field(max_length=2)]
 
 
-class BriefDistillReply(Reply):
-    """What a window comes to, within bounds that a model which cannot stop does not turn into a long bill."""
+class AnchoredDistillReply(Reply):
+    """What a window comes to, turn by turn: asked for what is worth remembering, small models leave most of it out."""
 
-    notes: Annotated[list[BriefNote], Field(max_length=12)]
+    notes: Annotated[list[AnchoredMemory], Field(max_length=64)]
     facts: Annotated[list[DistilledFact], Field(max_length=4)]
     episodes: Annotated[list[DistilledEpisode], Field(max_length=1)]
+
+    @classmethod
+    def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:
+        """One note for each turn, which begins as the turn does."""
+        turns = [turn for turn in _list(variables, "turns") if isinstance(turn, dict)]
+        return {"notes": [_beginning(turn) for turn in turns]}
 
 
 Tells = Literal["event", "plan", "fact", "preference", "feeling", "advice", "question", "repeat", "small talk"]
@@ -305,6 +329,15 @@ class ConsolidateReply(Reply):
     keywords: Words
     tags: Words
     context: Sentence
+
+
+def _beginning(turn: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {"turn": turn.get("number"), "speaker": _words(turn.get("speaker")), "words": _words(turn.get("text"))}
+
+
+def _words(text: JsonValue) -> str:
+    """Return the first words of a text, without signs: a schema may be sent as text, where nothing fences them."""
+    return " ".join(islice((found.group() for found in _WORD.finditer(str(text or ""))), _ANCHOR_WORDS))[:_ANCHOR]
 
 
 def _list(values: Mapping[str, JsonValue], name: str) -> list[JsonValue]:

@@ -24,7 +24,7 @@ from amem.llm.protocol import Message
 from amem.values import Frozen, canonical_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import ModuleType
 
     import jinja2
@@ -70,17 +70,37 @@ class Template:
         return tuple(Message(role=role, content=self._render(role, variables)) for role in self.roles)
 
     def schema_for(self, variables: Mapping[str, JsonValue]) -> Schema | None:
-        """Return the schema of a reply to these variables: that of the output, and how long its lists can be."""
+        """Return the schema of a reply to these variables: that of the output, and what is known of its lists."""
         from amem.replies import Reply
 
-        counts = self.output.counts(variables) if self.output is not None and issubclass(self.output, Reply) else {}
-        if self.schema is None or not counts:
+        if self.schema is None or self.output is None or not issubclass(self.output, Reply):
             return self.schema
         properties = cast("dict[str, Schema]", self.schema["properties"])
-        counted = {
-            name: {**properties[name], "minItems": least, "maxItems": most} for name, (least, most) in counts.items()
+        known = {
+            name: {**properties[name], "minItems": least, "maxItems": most}
+            for name, (least, most) in self.output.counts(variables).items()
+        } | {
+            name: self._begun(properties[name], beginnings)
+            for name, beginnings in self.output.beginnings(variables).items()
         }
-        return {**self.schema, "properties": {**properties, **counted}}
+        return {**self.schema, "properties": {**properties, **known}} if known else self.schema
+
+    def _begun(self, items: Schema, beginnings: Sequence[Mapping[str, JsonValue]]) -> Schema:
+        """Return the schema of a list with as many items as there are beginnings, each of which begins so."""
+        item = cast("Schema", items["items"])
+        defined = str(item["$ref"]).removeprefix("#/$defs/")
+        one = cast("dict[str, Schema]", cast("Schema", self.schema)["$defs"])[defined]
+        fields = cast("dict[str, Schema]", one["properties"])
+        each: list[JsonValue] = [
+            {
+                "type": "object",
+                "properties": {**fields, **{name: {"const": value} for name, value in begins.items()}},
+                "required": one["required"],
+            }
+            for begins in beginnings
+        ]
+        rest = {name: value for name, value in items.items() if name != "items"}  # some servers read `items` alone
+        return {**rest, "prefixItems": each, "minItems": len(each), "maxItems": len(each)}
 
     def _render(self, role: Role, variables: Mapping[str, JsonValue]) -> str:
         from jinja2 import TemplateError

@@ -6,7 +6,6 @@ turn an entry is about, and to say what `last Friday` means.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from amem.ingest.language import keeps_script
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 PROMPT = "note"
 REPLIES = (NoteReply, AnchoredNoteReply)
 """The kinds of reply that are read; what a template that names neither is answered with stands first."""
-
-_WORD = re.compile(r"\w+")
 
 
 class Built(Frozen):
@@ -90,21 +87,9 @@ def with_dates(context: str, note: Note) -> str:
 
 
 def _about(fields: AnyFields, numbered: Numbered) -> Note | None:
-    """Return the turn that an entry is about: the one of its number, unless its words begin another one alone."""
-    note = numbered.note(fields.turn)
-    if not isinstance(fields, AnchoredNoteFields):
-        return note
-    begun = [turn for turn in numbered.notes if _begins(turn.content, fields.words)]
-    return note if note in begun or len(begun) != 1 else begun[0]
-
-
-def _begins(text: str, words: str) -> bool:
-    wanted = _plain(words)
-    return bool(wanted) and _plain(text[: 4 * len(words) + 80]).startswith(wanted)
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+    if isinstance(fields, AnchoredNoteFields):
+        return numbered.anchored(fields.turn, fields.words)
+    return numbered.note(fields.turn)
 
 
 def _says_something(fields: AnyFields) -> bool:

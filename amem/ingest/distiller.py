@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from amem.ingest.language import keeps_script
 from amem.ingest.relative import meant_dates
 from amem.ingest.shown import Numbered, earlier
 from amem.model import Episode, Fact, Note, Skipped
 from amem.recall.words import told_share
-from amem.replies import BriefDistillReply, DistillReply
+from amem.replies import AnchoredDistillReply, AnchoredMemory, DistillReply
 from amem.values import Frozen
 
 if TYPE_CHECKING:
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
     from amem.llm.protocol import Request
     from amem.prompts import PromptSet
+    from amem.replies import DistilledEpisode, DistilledFact, DistilledNote
 
-    AnyReply = DistillReply | BriefDistillReply
+    AnyReply = DistillReply | AnchoredDistillReply
+    Part = DistilledNote | AnchoredMemory | DistilledFact | DistilledEpisode
 
 PROMPT = "distill"
-REPLIES = (DistillReply, BriefDistillReply)
+REPLIES = (DistillReply, AnchoredDistillReply)
 """The kinds of reply that are read; what a template that names neither is answered with stands first."""
 UNTOLD = "nothing in its turns says so"
 OTHER_LANGUAGE = "it is not in the language of its turns"
@@ -29,6 +31,10 @@ NO_TURN = "it names no turn of the window"
 NOTHING = "the model found nothing to remember in it"
 _TOLD = 0.5
 """Share of the words of a fact's object, or of a note, that its turns must hold: a small model adds its own."""
+_ANSWERED = 0.6
+_OWN = 0.25
+"""A note that says what its turn answers has words of the turn before: these shares of its words are in both together,
+and in the turn itself."""
 
 
 class Memory(Frozen):
@@ -68,54 +74,87 @@ def parse(reply: AnyReply, turns: Sequence[Note]) -> Distilled:
     numbered = Numbered(turns)
     memories: list[Memory] = []
     skipped: list[Skipped] = []
-    for numbers, what, said, memory in _proposals(reply):
-        tell = [note for number in dict.fromkeys(numbers) if (note := numbered.note(number)) is not None]
-        why = _why_not(said, tell)
-        if why == UNTOLD and (teller := _teller(said, turns)) is not None:
-            tell, why = [teller], None
+    for told in _proposals(reply, numbered):
+        tell, why = _tellers(told, turns)
         if why is not None:
-            skipped.append(Skipped(stage="distill", what=what, why=why))
+            skipped.append(Skipped(stage="distill", what=told.what, why=why))
             continue
-        text = _dated(memory.text, tell) if memory.text else ""
-        memories.append(memory.model_copy(update={"sources": tuple(note.id for note in tell), "text": text}))
+        text = _dated(told.memory.text, tell) if told.memory.text else ""
+        memories.append(told.memory.model_copy(update={"sources": tuple(note.id for note in tell), "text": text}))
     if not memories and not skipped:
         skipped.append(Skipped(stage="distill", what=f"a window of {len(turns)}", why=NOTHING))
     return Distilled(memories=tuple(memories), skipped=tuple(skipped))
 
 
-def _proposals(reply: AnyReply) -> Iterator[tuple[Sequence[int], str, str, Memory]]:
-    """Yield each proposal: the turns it names, what it is, the words that its turns must hold, and what it says."""
+class _Proposal(NamedTuple):
+    """What one part of a reply comes to."""
+
+    turns: tuple[Note, ...]
+    what: str
+    said: tuple[str, ...]
+    """Words that its turns must hold, of each text by itself."""
+    memory: Memory
+
+
+def _proposals(reply: AnyReply, numbered: Numbered) -> Iterator[_Proposal]:
+    """Yield each part; what small models are asked for must be told whole: they take predicates from an example."""
+    whole = isinstance(reply, AnchoredDistillReply)
     for note in reply.notes:
         text = note.text.strip()
-        yield (
-            note.turns,
-            f"the note {text!r}",
-            text,
-            Memory(text=text, keywords=tuple(note.keywords), tags=tuple(note.tags)),
-        )
+        if text:
+            memory = Memory(text=text, keywords=tuple(note.keywords), tags=tuple(note.tags))
+            yield _Proposal(_turns(note, numbered), f"the note {text!r}", (text,), memory)
     for fact in reply.facts:
         about = Fact(subject=fact.subject, predicate=fact.predicate, object=fact.object, single=fact.single)
-        yield fact.turns, f"the fact {about.text!r}", fact.object, Memory(about=about)
+        said = (fact.object, fact.predicate) if whole else (fact.object,)
+        yield _Proposal(_turns(fact, numbered), f"the fact {about.text!r}", said, Memory(about=about))
     for told in reply.episodes:
         episode = Episode(
             trigger=told.trigger, actions=tuple(told.actions), outcome=told.outcome, lesson=told.lesson.strip()
         )
-        yield told.turns, f"the episode {told.trigger!r}", told.trigger, Memory(about=episode)
+        said = (told.trigger, " ".join(told.actions)) if whole else (told.trigger,)
+        yield _Proposal(_turns(told, numbered), f"the episode {told.trigger!r}", said, Memory(about=episode))
 
 
-def _why_not(said: str, tell: Sequence[Note]) -> str | None:
+def _turns(part: Part, numbered: Numbered) -> tuple[Note, ...]:
+    """Return the turns that a part of a reply is about; none where it made their numbers up."""
+    if isinstance(part, AnchoredMemory):
+        found = [numbered.anchored(part.turn, part.words)]
+    else:
+        found = [numbered.note(number) for number in dict.fromkeys(part.turns)]
+    return tuple(note for note in found if note is not None)
+
+
+def _tellers(told: _Proposal, turns: Sequence[Note]) -> tuple[tuple[Note, ...], str | None]:
+    """Return the turns that tell what is proposed, or why it cannot be taken."""
+    why = _why_not(told.said, told.turns)
+    if why != UNTOLD:
+        return told.turns, why
+    if told.memory.text and (both := _answer(told.memory.text, told.turns, turns)):
+        return both, None
+    others = [note for note in turns if _why_not(told.said, [note]) is None]
+    return (others[0],) if len(others) == 1 else (), None if len(others) == 1 else UNTOLD
+
+
+def _why_not(said: Sequence[str], tell: Sequence[Note]) -> str | None:
     if not tell:
         return NO_TURN
-    source = " ".join(f"{note.speaker or ''} {note.content}" for note in tell)
-    if not keeps_script(source, said):
+    source = _source(tell)
+    if not all(keeps_script(source, text) for text in said):
         return OTHER_LANGUAGE
-    return UNTOLD if told_share(said, source) < _TOLD else None
+    return UNTOLD if min(told_share(text, source) for text in said) < _TOLD else None
 
 
-def _teller(said: str, turns: Sequence[Note]) -> Note | None:
-    """Return the one turn that tells something, or None where none does, or more than one."""
-    told = [note for note in turns if _why_not(said, [note]) is None]
-    return told[0] if len(told) == 1 else None
+def _answer(said: str, tell: Sequence[Note], turns: Sequence[Note]) -> tuple[Note, ...]:
+    """Return the one turn and the one before it, where they tell together what the first alone does not; else none."""
+    first = turns.index(tell[0]) if len(tell) == 1 else 0
+    both = (tell[0], turns[first - 1]) if first else ()
+    told = told_share(said, _source(tell)) >= _OWN and told_share(said, _source(both)) >= _ANSWERED
+    return both if told else ()
+
+
+def _source(tell: Sequence[Note]) -> str:
+    return " ".join(f"{note.speaker or ''} {note.content}" for note in tell)
 
 
 def _dated(text: str, tell: Sequence[Note]) -> str:

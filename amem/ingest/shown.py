@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 LONGEST = 8_000
 """Characters of one text that a prompt shows: more would leave a model no room for the other turns."""
 _END = 2_000
+_WORD = re.compile(r"\w+")
 
 
 class Numbered:
@@ -40,6 +42,12 @@ class Numbered:
         index = number - self._first
         return self.notes[index] if 0 <= index < len(self.notes) else None
 
+    def anchored(self, number: int, words: str) -> Note | None:
+        """Return the turn that an entry is about: the one of its number, unless its words begin another one alone."""
+        note = self.note(number)
+        begun = [turn for turn in self.notes if _begins(turn.content, words)]
+        return note if note in begun or len(begun) != 1 else begun[0]
+
     def turns(self) -> list[JsonValue]:
         """Return the notes as raw turns: what was said, when and by whom."""
         return [{"number": self._first + i, **_turn(note)} for i, note in enumerate(self.notes)]
@@ -47,6 +55,15 @@ class Numbered:
     def known(self) -> list[dict[str, JsonValue]]:
         """Return the notes with what they are known for."""
         return [{"number": self._first + i, **known(note)} for i, note in enumerate(self.notes)]
+
+
+def _begins(text: str, words: str) -> bool:
+    wanted = _plain(words)
+    return bool(wanted) and _plain(text[: 4 * len(words) + 80]).startswith(wanted)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _turn(note: Note) -> dict[str, JsonValue]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.filters import Filter
 from amem.model import DEFAULT_BOX
 from amem.recall.asking import ask
+from amem.session.asked import AskedOnce
 from amem.session.episodes import search_episodes
 from amem.session.facts import search_facts
 
@@ -48,6 +49,10 @@ class Item:
     """Who learned it."""
 
 
+def _nothing() -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Layer:
     """One layer: what it is called, how its part of the text begins, what it holds, the most important first."""
@@ -59,6 +64,8 @@ class Layer:
     read: Callable[[], Awaitable[Sequence[Item]]]
     backwards: bool = False
     """Whether the most important stands last in the text: the latest turn ends the conversation."""
+    lacks: Callable[[], str | None] = _nothing
+    """What it had to do without, when it was read."""
 
 
 def layers(
@@ -74,6 +81,8 @@ def layers(
         current: how many of them, from the end, belong to the exchange under way.
         now: the present.
     """
+    asked = AskedOnce(rooms.embedder)
+    rooms = replace(rooms, embedder=asked)
     working, recent = turns[len(turns) - current :], turns[: len(turns) - current]
     shown = {note.id for note in turns}
     boxes = list(dict.fromkeys(view.box for view in views))
@@ -96,13 +105,18 @@ def layers(
         found = await search_episodes(rooms, boxes, question, k=_EPISODES, now=now)
         return [lines.episode(episode) for episode in found]
 
+    def by_words() -> str | None:
+        return (
+            None if asked.failed is None else f"searched by words only: {type(asked.failed).__name__}: {asked.failed}"
+        )
+
     share = SHARES | rooms.settings.session_shares
     return [
         Layer("working", "Now:", share["working"], of_working, backwards=True),
         Layer("buffer", "Before, in this conversation:", share["buffer"], of_recent, backwards=True),
-        Layer("facts", "Known facts:", share["facts"], of_facts),
-        Layer("notes", "Remembered:", share["notes"], of_notes),
-        Layer("episodes", "Earlier experience:", share["episodes"], of_episodes),
+        Layer("facts", "Known facts:", share["facts"], of_facts, lacks=by_words),
+        Layer("notes", "Remembered:", share["notes"], of_notes, lacks=by_words),
+        Layer("episodes", "Earlier experience:", share["episodes"], of_episodes, lacks=by_words),
     ]
 
 

@@ -31,6 +31,8 @@ class LayerUse(Frozen):
     tokens: int = 0
     failed: str | None = None
     """Why the layer was left out."""
+    lacked: str | None = None
+    """What it did without: where the question cannot be embedded, a layer searches by words only."""
 
 
 class SessionContext(Frozen):
@@ -161,6 +163,7 @@ def _context(
                 shortened=sum(text != item.text for item, text in chosen.lines[layer.name]),
                 tokens=chosen._size(layer),  # noqa: SLF001 - its own kind
                 failed=failed.get(layer.name),
+                lacked=None if layer.name in failed else layer.lacks(),
             )
             for layer in layers
         ),

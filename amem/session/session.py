@@ -128,8 +128,8 @@ class AsyncSession:
     async def context(self, question: str, budget: int = 1000, *, now: datetime | None = None) -> SessionContext:
         """Return what to know before answering: the exchange under way, recent turns, facts, notes, episodes.
 
-        A layer that fails is named in `layers` and left out. Reading comes before writing: ask this before the answer
-        is observed.
+        A layer that fails is named in `layers` and left out, one that lacked something is named. Reading comes before
+        writing: ask this before the answer is observed.
 
         Args:
             question: what is to be answered.
@@ -147,7 +147,8 @@ class AsyncSession:
         recalled = [cited.note_id for cited in found.citations if cited.via not in VERBATIM and cited.box in counted]
         if rooms.accesses.note(recalled, rooms.now()):
             await to_thread(rooms.accesses.flush)
-        self._note("context", read=read, remarks=[f"{use.layer}: {use.failed}" for use in found.layers if use.failed])
+        remarks = [f"{use.layer}: {use.failed or use.lacked}" for use in found.layers if use.failed or use.lacked]
+        self._note("context", read=read, remarks=remarks)
         return found
 
     async def turns(self, limit: int | None = None) -> Sequence[Note]:

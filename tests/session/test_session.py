@@ -127,16 +127,42 @@ async def test_a_layer_that_fails_is_named_and_the_others_answer(open_memory, mo
     assert session.trace[-1].remarks == ("facts: LedgerUnavailable: the disk is gone",)
 
 
-async def test_without_an_embedder_a_session_goes_on_by_words(open_memory, monkeypatch):
+async def test_without_an_embedder_a_session_goes_on_by_words_and_says_so(open_memory, monkeypatch):
     async with open_memory(SCRIPT) as memory:
+        asked = []
 
-        async def fails(_):
+        async def fails(texts):
+            asked.append(texts)
             raise EmbeddingError("no model")
 
-        monkeypatch.setattr(memory._rooms.embedder, "embed", fails)
         session = memory.session("s1")
         await talk(session)
-        assert "Mina" in (await session.context("Who visits?")).text
+        monkeypatch.setattr(memory._rooms.embedder, "embed", fails)
+        context = await session.context("Who visits?")
+    assert "Mina" in context.text
+    why = "searched by words only: EmbeddingError: no model"
+    assert {use.layer: use.lacked for use in context.layers if use.lacked} == dict.fromkeys(
+        ("facts", "notes", "episodes"), why
+    )
+    assert not any(use.failed for use in context.layers)
+    assert session.trace[-1].remarks == (f"facts: {why}", f"notes: {why}", f"episodes: {why}")
+    assert asked == [["Who visits?"]]
+
+
+async def test_a_question_is_embedded_once_for_all_layers(open_memory, monkeypatch):
+    async with open_memory(SCRIPT) as memory:
+        session = memory.session("s1")
+        await talk(session)
+        inner, asked = memory._rooms.embedder.embed, []
+
+        async def counted(texts):
+            asked.append(list(texts))
+            return await inner(texts)
+
+        monkeypatch.setattr(memory._rooms.embedder, "embed", counted)
+        context = await session.context("Who visits?")
+    assert asked == [["Who visits?"]]
+    assert not any(use.lacked for use in context.layers)
 
 
 async def test_an_outage_of_the_model_loses_no_turn(open_memory):

@@ -35,6 +35,8 @@ _ANSWERED = 0.6
 _OWN = 0.25
 """A note that says what its turn answers has words of the turn before: these shares of its words are in both together,
 and in the turn itself."""
+_FEW = 2
+"""Turns that are cited as they are named: "yes" says nothing in words, and stands beside its question."""
 
 
 class Memory(Frozen):
@@ -129,7 +131,7 @@ def _tellers(told: _Proposal, turns: Sequence[Note]) -> tuple[tuple[Note, ...], 
     """Return the turns that tell what is proposed, or why it cannot be taken."""
     why = _why_not(told.said, told.turns)
     if why != UNTOLD:
-        return told.turns, why
+        return _adding(" ".join(told.said), told.turns), why
     if told.memory.text and (both := _answer(told.memory.text, told.turns, turns)):
         return both, None
     others = [note for note in turns if _why_not(told.said, [note]) is None]
@@ -151,6 +153,19 @@ def _answer(said: str, tell: Sequence[Note], turns: Sequence[Note]) -> tuple[Not
     both = (tell[0], turns[first - 1]) if first else ()
     told = told_share(said, _source(tell)) >= _OWN and told_share(said, _source(both)) >= _ANSWERED
     return both if told else ()
+
+
+def _adding(said: str, tell: tuple[Note, ...]) -> tuple[Note, ...]:
+    """Return, of many turns, those that add a word to what the others tell: a small model cites its whole window."""
+    if len(tell) <= _FEW:
+        return tell
+    words: list[str] = []
+    adding: set[str] = set()
+    for note in sorted(tell, key=lambda note: told_share(said, note.content), reverse=True):
+        if told_share(said, " ".join((*words, note.content))) > told_share(said, " ".join(words)):
+            words.append(note.content)
+            adding.add(note.id)
+    return tuple(note for note in tell if note.id in adding) or tell
 
 
 def _source(tell: Sequence[Note]) -> str:

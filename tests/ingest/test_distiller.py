@@ -177,3 +177,15 @@ def test_an_episode_of_a_small_model_has_actions_that_a_turn_tells():
     assert small(episodes=[{**episode, "actions": ["called a locksmith"]}]).memories == ()
     (memory,) = small(episodes=[{**episode, "actions": ["hate it"]}]).memories
     assert memory.about.actions == ("hate it",)
+
+
+def test_of_a_window_that_is_cited_whole_those_turns_remain_that_tell_something_of_it():
+    fact = {"turns": [0, 1, 2], "subject": "Ana", "predicate": "moved to", "object": "Busan", "single": True}
+    assert [memory.sources for memory in small([fact]).memories] == [("t0",)]
+    both = {**fact, "object": "Busan, out of Seoul, near Mina"}
+    assert [memory.sources for memory in small([both]).memories] == [("t0", "t2")]
+
+
+def test_two_turns_are_cited_as_they_are_named():
+    fact = {"turns": [0, 1], "subject": "Ana", "predicate": "moved to", "object": "Busan", "single": True}
+    assert [memory.sources for memory in small([fact]).memories] == [("t0", "t1")]

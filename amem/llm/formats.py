@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 Format = Literal["json_schema", "json_object", "text"]
 
 _ABOUT_FORMAT = re.compile(
-    r"response.?format|json.?(schema|object|mode)|structured.?output|\bschema|grammar", re.IGNORECASE
+    r"response.?(format|schema)|json.?(schema|object|mode)|structured.?output|\bschema|grammar|prefix.?items",
+    re.IGNORECASE,
 )
 
 

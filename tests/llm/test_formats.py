@@ -45,6 +45,8 @@ def test_each_model_has_its_own_step():
         "failed to parse grammar",
         "Invalid schema for function: maxItems is not permitted",
         "This model does not support structured outputs",
+        "* GenerateContentRequest.generation_config.response_schema.properties[notes].items: missing field.",
+        'Unknown name "prefixItems": Cannot find field.',
     ],
 )
 def test_a_refusal_of_the_format_is_told_from_others(message):

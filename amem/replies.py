@@ -277,7 +277,7 @@ class AnchoredDistillReply(Reply):
     def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:
         """One note for each turn, which begins as the turn does."""
         turns = [turn for turn in _list(variables, "turns") if isinstance(turn, dict)]
-        return {"notes": [_beginning(turn) for turn in turns]}
+        return {"notes": [_beginning(turn) for turn in turns]} if turns else {}
 
 
 Tells = Literal["event", "plan", "fact", "preference", "feeling", "advice", "question", "repeat", "small talk"]

@@ -11,6 +11,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from amem.errors import InputError
 from amem.filters import first_problem
 from amem.model import Usage
+from amem.recall.packing import SAID
 from amem.values import Frozen
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Found(Frozen):
 
     question: str
     recall: float | None
-    """Share of the expected turns that the context cites, or that something it cites was made of."""
+    """Share of the expected turns that the context cites, or that say the same as one, or that one was made of."""
     missed: tuple[int, ...] = ()
     """The positions of the others."""
     tokens: int
@@ -140,7 +141,8 @@ async def _ask(memory: AsyncMemory, question: Question, wanted: Mapping[str, int
     seconds = monotonic() - began
     cited = [citation.note_id for citation in context.citations]
     notes = [await memory.get(note_id) for note_id in cited]
-    covered = {*cited, *(source for note in notes for source in note.sources)}
+    said = [left.note_id for left in context.left_out if left.why == SAID]
+    covered = {*cited, *said, *(source for note in notes for source in note.sources)}
     missed = sorted(at for note_id, at in wanted.items() if note_id not in covered)
     return Found(
         question=question.question, recall=1 - len(missed) / len(wanted) if wanted else None, missed=tuple(missed),

@@ -19,8 +19,8 @@ def plays(seen):
     anchored = '"words"' in seen.body["messages"][0]["content"]  # prompts v2
     turns = _TURN.findall(asked)
     if turns and '"facts"' in seen.body["messages"][0]["content"]:
-        notes = [{"turns": [int(number)], "text": f"Told: {text[:200]}", "keywords": [], "tags": []}
-                 for number, text in turns]  # fmt: skip
+        notes = [{"turn": int(number), "speaker": "", "words": text[:40], "text": f"Told: {text[:200]}",
+                  "keywords": [], "tags": []} for number, text in turns]  # fmt: skip
         return says(json.dumps({"notes": notes, "facts": [], "episodes": []}))
     if turns:
         notes = [{"turn": int(number), "keywords": text.split()[:2], "tags": ["told"], "context": f"About: {text[:80]}",

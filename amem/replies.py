@@ -83,10 +83,9 @@ class AnchoredNoteReply(Reply):
     notes: Annotated[list[AnchoredNoteFields], Field(max_length=64)]
 
     @classmethod
-    def counts(cls, variables: Mapping[str, JsonValue]) -> dict[str, tuple[int, int]]:
-        """One entry for each turn."""
-        turns = len(_list(variables, "turns"))
-        return {"notes": (turns, turns)}
+    def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:
+        """One entry for each turn, which begins as the turn does."""
+        return {"notes": _beginnings(variables, AnchoredNoteFields)}
 
 
 class ProposedLink(Reply):
@@ -276,8 +275,7 @@ class AnchoredDistillReply(Reply):
     @classmethod
     def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:
         """One note for each turn, which begins as the turn does."""
-        turns = [turn for turn in _list(variables, "turns") if isinstance(turn, dict)]
-        return {"notes": [_beginning(turn) for turn in turns]} if turns else {}
+        return {"notes": _beginnings(variables, AnchoredMemory)}
 
 
 Tells = Literal["event", "plan", "fact", "preference", "feeling", "advice", "question", "repeat", "small talk"]
@@ -331,8 +329,14 @@ class ConsolidateReply(Reply):
     context: Sentence
 
 
-def _beginning(turn: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    return {"turn": turn.get("number"), "speaker": _words(turn.get("speaker")), "words": _words(turn.get("text"))}
+def _beginnings(variables: Mapping[str, JsonValue], item: type[Reply]) -> list[dict[str, JsonValue]]:
+    """Return what says which turn an item is about, turn by turn, of the fields that it has."""
+    known = [
+        {"turn": turn.get("number"), "speaker": _words(turn.get("speaker")), "words": _words(turn.get("text"))}
+        for turn in _list(variables, "turns")
+        if isinstance(turn, dict)
+    ]
+    return [{name: value for name, value in one.items() if name in item.model_fields} for one in known]
 
 
 def _words(text: JsonValue) -> str:

@@ -82,6 +82,7 @@ class Template:
         } | {
             name: self._begun(properties[name], beginnings)
             for name, beginnings in self.output.beginnings(variables).items()
+            if beginnings
         }
         return {**self.schema, "properties": {**properties, **known}} if known else self.schema
 

@@ -82,7 +82,14 @@ def test_a_link_of_another_shape_is_refused(links):
 def test_how_many_entries_a_reply_has_is_told_of_variables_of_any_shape():
     assert replies.JudgedWindowReply.counts({"notes": [{"near": 3}, 7, {}, {"near": [0, 1]}]}) == {"links": (0, 2)}
     assert replies.JudgedWindowReply.counts({}) == {"links": (0, 0)}
-    assert replies.AnchoredNoteReply.counts({"turns": "two"}) == {"notes": (0, 0)}
     assert replies.JudgedLinkReply.counts({"neighbours": [1, {}, "three"]}) == {"links": (3, 3)}
     assert replies.JudgedEvolveReply.counts({"neighbours": [{}, {}]}) == {"changes": (2, 2)}
     assert replies.NoteReply.counts({"turns": [1]}) == {}
+
+
+@pytest.mark.parametrize("reply", [replies.AnchoredNoteReply, replies.AnchoredDistillReply])
+def test_how_an_entry_begins_is_told_of_variables_of_any_shape(reply):
+    (given,) = reply.beginnings({"turns": [7, {"number": 3, "speaker": None, "text": "Yes, I am!"}]})["notes"]
+    assert (given["turn"], given["words"]) == (3, "Yes I am")
+    assert given.get("speaker", "") == ""
+    assert reply.beginnings({"turns": "two"}) == reply.beginnings({}) == {"notes": []}

@@ -71,7 +71,8 @@ def wilson(hits: int, count: int) -> Estimate:
     share, z = hits / count, _Z
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     reach = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count)) / (1 + z * z / count)
-    return Estimate(value=share, low=max(0.0, middle - reach), high=min(1.0, middle + reach), count=count)
+    low, high = max(0.0, middle - reach), min(1.0, middle + reach)  # rounding may put an end beyond a share of 0 or 1
+    return Estimate(value=share, low=min(low, share), high=max(high, share), count=count)
 
 
 def mean(values: Sequence[float]) -> Estimate:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amem.workbench.labelled import DateCase, EvolutionCase, load
@@ -34,6 +34,7 @@ def test_of_no_cases_nothing_is_known():
 
 
 @given(st.integers(0, 60), st.integers(1, 60))
+@example(0, 3)
 def test_a_share_lies_in_its_interval_and_the_interval_between_nothing_and_all(hits, more):
     found = wilson(hits, hits + more)
     assert 0 <= found.low <= found.value <= found.high <= 1

@@ -42,7 +42,10 @@ class Reply(BaseModel):
         return {}
 
     @classmethod
-    def beginnings(cls, variables: Mapping[str, JsonValue]) -> dict[str, Sequence[dict[str, JsonValue]]]:  # noqa: ARG003
+    def beginnings(
+        cls,
+        variables: Mapping[str, JsonValue],  # noqa: ARG003 - for subclasses
+    ) -> dict[str, Sequence[dict[str, JsonValue]]]:
         """Return what each item of a list begins with, in order, where that is known; so many items it has.
 
         The schema of the request leaves no choice there: a small model that has written whose turn it is at, and how

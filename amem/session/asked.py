@@ -19,25 +19,11 @@ class AskedOnce:
     """An embedder for the time of one question: every layer asks for the same vector."""
 
     def __init__(self, inner: Embedder) -> None:
+        self.name, self.fingerprint, self.dimension = inner.name, inner.fingerprint, inner.dimension
         self._inner = inner
         self._vectors: dict[str, Vectors] = {}
         self.failed: EmbeddingError | None = None
         """Why the question has no vector; nobody waits for it a second time."""
-
-    @property
-    def name(self) -> str:
-        """What a person calls it."""
-        return self._inner.name
-
-    @property
-    def fingerprint(self) -> str:
-        """What must be equal for two vectors to be comparable."""
-        return self._inner.fingerprint
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-        return self._inner.dimension
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row of length 1 for each text, float32.
